@@ -101,6 +101,7 @@ mk::Id Body::add(const libraries::Mix& mix, double times, mk::Id after, double s
 mk::Id Body::access_op(mk::InstructionClass cls, const mk::Access& access, mk::Id after, std::int64_t count) {
     const mk::Id id = op(cls, count, after);
     builder_.access(access);
+    if (cls == mk::InstructionClass::red_global) kernel_.ops.back().returns = false;
     return id;
 }
 

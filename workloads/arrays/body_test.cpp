@@ -78,3 +78,18 @@ TEST_CASE("sizes, types and the implementation are read as given") {
     large.rows = large.cols = std::int64_t{1} << 53;
     CHECK(large.elements() == std::int64_t{1} << 60);
 }
+
+TEST_CASE("a reduction in memory gives no old value back, an atomic does") {
+    mk::Kernel kernel;
+    arrays::Launch launch;
+    launch.name = "sums";
+    Body body(kernel, launch);
+    const mk::Id sums = body.vector("sums", mk::Dtype::fp32, 32);
+    body.begin();
+    const mk::Access at = Body::lanes(sums, mk::Direction::atomic, mk::Builder::constant(0), 4);
+    (void)body.access_op(mk::InstructionClass::red_global, at, mk::no_id);
+    CHECK_FALSE(kernel.ops.back().returns);
+    (void)body.access_op(mk::InstructionClass::atom_global, at, mk::no_id);
+    CHECK(kernel.ops.back().returns);
+    body.finish();
+}

@@ -52,15 +52,23 @@ void lower_stencil(const arrays::Sizes& s, int axes, const arrays::Context& cont
         if (axes == 3) access.origin[2] = body.sum(z, {mk::term(Variable::tile, 1, 2)});
         return access;
     };
+    // The CTA's own points, and those around them that its warps read one after another: of a row's vectors
+    // all but one, of its rows all but one for each of a warp's neighbours.
+    const auto around = [&](std::int64_t x, std::int64_t y, std::int64_t others) {
+        mk::Access access = at(in, Direction::read, x, y, 0);
+        const double touched = 1.0 - 1.0 / static_cast<double>(others);
+        access.reuse = body.touched_before(touched, static_cast<double>(mk::Reuse::least_distance));
+        return access;
+    };
     // Neighbours along the row come with the vectors beside the own one.
-    mk::Id loaded = started;
+    mk::Id loaded = body.load(at(in, Direction::read, 0, 0, 0), started);
     const std::int64_t beside = ceil_div(s.radius, vector) * vector;
-    for (const std::int64_t x : {-beside, std::int64_t{0}, beside}) {
-        loaded = body.load(at(in, Direction::read, x, 0, 0), started);
+    for (const std::int64_t x : {-beside, beside}) {
+        loaded = body.load(around(x, 0, 32), started);
     }
     for (std::int64_t d = 1; d <= s.radius; ++d) {
         for (const std::int64_t sign : {std::int64_t{-1}, std::int64_t{1}}) {
-            loaded = body.load(at(in, Direction::read, 0, sign * d, 0), started);
+            loaded = body.load(around(0, sign * d, rows), started);
             if (axes == 3) loaded = body.load(at(in, Direction::read, 0, 0, sign * d), started);
         }
     }

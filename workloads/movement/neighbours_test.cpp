@@ -59,3 +59,20 @@ TEST_CASE("stencils that cannot run are refused by name") {
     CHECK(refused("stencil2d", {{"size", "8"}, {"radius", "8"}}) == "stencil radius");
     CHECK(refused("stencil3d", {{"size", "1000000"}}) == "stencil3d size");
 }
+
+TEST_CASE("a stencil's CTA has touched most neighbours of its own plane, and none of other planes") {
+    const auto cube = lowered("stencil3d", {{"size", "64"}, {"radius", "2"}});
+    const auto& kernel = cube.kernels[0];
+    std::size_t fresh = 0, beside = 0;
+    for (const walked::Access& access : kernel.accesses) {
+        if (access.direction != Direction::read) continue;
+        if (access.reuse == 0) {
+            ++fresh;
+        } else {
+            ++beside;
+            CHECK(kernel.reuse[access.reuse - 1U].sectors.back() >= 1.0 - 1.0 / 8.0);
+        }
+    }
+    CHECK(fresh == 1 + 2 * 2);   // its own points, and those of two planes on either side
+    CHECK(beside == 2 + 2 * 2);  // left and right, two rows above and below
+}

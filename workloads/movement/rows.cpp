@@ -28,9 +28,16 @@ std::int64_t sm_count(const Context& context) {
     return static_cast<std::int64_t>(context.gpu.sm.count.value());
 }
 
-/// A warp's lanes side by side in a random row: `lane_elements` each, from a random place of the row.
-void list_random_rows(mk::Kernel& kernel, mk::Access& access, const RowsTaken& r,
-                      std::int64_t lane_elements) {
+/// Some rows are taken several times, others never.
+double rows_touched(const RowsTaken& r) {
+    const auto all = static_cast<double>(r.rows);
+    return all * (1.0 - std::exp(-static_cast<double>(r.taken) / all));
+}
+
+/// A warp's lanes side by side in a random row: `lane_elements` each, from the place of one of the `warps`
+/// that share a row. Those beyond its end take nothing.
+void list_random_rows(mk::Kernel& kernel, mk::Access& access, const RowsTaken& r, std::int64_t lane_elements,
+                      std::int64_t warps) {
     const std::int64_t rows = r.rows;
     const std::int64_t cols = r.cols;
     access.pattern = mk::PatternKind::listed;
@@ -38,18 +45,14 @@ void list_random_rows(mk::Kernel& kernel, mk::Access& access, const RowsTaken& r
     access.origin[0] = mk::Builder::constant(0);
     access.pool_first = static_cast<std::uint32_t>(kernel.address_list.size());
     access.pool_length = static_cast<std::uint32_t>(32 * listed_warps);
-    // Some rows are taken several times, others never.
-    const auto all = static_cast<double>(rows);
-    const double touched = all * (1.0 - std::exp(-static_cast<double>(r.taken) / all));
-    access.distinct =
-        std::clamp<std::int64_t>(std::llround(touched * static_cast<double>(cols)), cols, rows * cols);
+    access.distinct = std::clamp<std::int64_t>(std::llround(rows_touched(r) * static_cast<double>(cols)),
+                                               cols, rows * cols);
     std::uint64_t state = 1;
-    const std::int64_t groups = ceil_div(cols, 32 * lane_elements);
     for (std::int64_t warp = 0; warp < listed_warps; ++warp) {
         // Knuth's multiplier (The Art of Computer Programming, volume 2, section 3.3.4).
         state = state * 6364136223846793005U + 1442695040888963407U;
         const auto row = static_cast<std::int64_t>((state >> 33U) % static_cast<std::uint64_t>(rows));
-        const std::int64_t first = warp % groups * 32 * lane_elements;
+        const std::int64_t first = warp % warps * 32 * lane_elements;
         for (std::int64_t lane = 0; lane < 32; ++lane) {
             const std::int64_t col = first + lane * lane_elements;
             kernel.address_list.push_back(col < cols ? row * cols + col : -1);
@@ -95,7 +98,13 @@ void gather_vectors(const RowsTaken& r, const KernelRule& rule, std::int64_t thr
     Body body(kernel, launch);
     mk::Builder& b = body.builder();
     const mk::Id indices = body.vector("indices", Dtype::int64, r.taken);
-    const mk::Id table = body.matrix("table", r.dtype, r.cols, r.rows);
+    // CTAs take a part of all rows before the next part of any. Where the L2 holds that part and what is
+    // written meanwhile, each row comes from DRAM once, as if those that take it followed one another.
+    const double part = static_cast<double>(r.rows * threads * vector * element);
+    const bool in_turn = launch.ctas_y > 1 && r.taken > r.rows &&
+                         2.0 * part <= context.gpu.l2.capacity.value() * context.gpu.l2.usable.value();
+    const auto touched = static_cast<std::int64_t>(std::ceil(rows_touched(r)));
+    const mk::Id table = body.matrix("table", r.dtype, r.cols, in_turn ? touched : r.rows);
     const mk::Id out = body.matrix("out", r.dtype, r.cols, r.taken);
     body.begin();
     mk::Id last = body.add(rule.mix("start"), 1.0, mk::no_id);
@@ -103,13 +112,34 @@ void gather_vectors(const RowsTaken& r, const KernelRule& rule, std::int64_t thr
     index.pattern = mk::PatternKind::broadcast;
     last = body.load(index, last);
     last = body.add(rule.mix("each"), 1.0, last);
-    mk::Access read = Body::lanes(table, Direction::read, mk::Builder::constant(0), vector * element);
-    list_random_rows(kernel, read, r, vector);
-    last = body.load(read, last);
     const mk::Index col =
         body.sum(0, {mk::term(Variable::warp, 32 * vector), mk::term(Variable::tile, threads * vector, 1)});
-    (void)body.store(body.in_row(out, Direction::write, col, b.variable(Variable::tile), vector * element),
-                     last);
+    // Lanes beyond the row's end do nothing. Of several CTAs a row the last has them, here each its part.
+    const std::int64_t vectors = ceil_div(r.cols, vector);
+    const auto within_row = [&] {
+        if (launch.ctas_y == 1) {
+            b.lanes(body.sum(vectors, {mk::term(Variable::warp, -32)}));
+        } else {
+            kernel.ops.back().active =
+                static_cast<double>(vectors) / static_cast<double>(threads * launch.ctas_y);
+        }
+    };
+    const auto of_row = [&](mk::Id buffer, Direction direction, const mk::Index& row) {
+        mk::Access access =
+            Body::lanes(buffer, direction, b.sum(col, b.scaled(row, r.cols)), vector * element);
+        access.bounds = mk::Bounds::wrap;  // the lanes say where the row ends
+        return access;
+    };
+    mk::Access read = Body::lanes(table, Direction::read, mk::Builder::constant(0), vector * element);
+    if (in_turn) {
+        read = of_row(table, Direction::read, b.floordiv(b.variable(Variable::tile, touched), r.taken));
+    } else {
+        list_random_rows(kernel, read, r, vector, threads / 32 * launch.ctas_y);
+    }
+    last = body.load(read, last);
+    within_row();
+    (void)body.store(of_row(out, Direction::write, b.variable(Variable::tile)), last);
+    within_row();
     body.finish();
 }
 
@@ -134,7 +164,7 @@ void gather_elements(const RowsTaken& r, const Context& context) {
     body.begin();
     mk::Id last = body.add(rule.mix("start"), 1.0, mk::no_id);
     mk::Access read = Body::lanes(table, Direction::read, mk::Builder::constant(0), element);
-    list_random_rows(kernel, read, r, 1);
+    list_random_rows(kernel, read, r, 1, ceil_div(r.cols, 32));
     b.loop(each);
     const mk::Index linear = body.sum(0, {mk::term(Variable::tile, threads * each),
                                           mk::term(Variable::warp, 32), mk::term(Variable::loop, threads)});
@@ -195,6 +225,7 @@ struct PartsAdded {
     Dtype result_dtype = Dtype::fp32;
     bool atomic = false;
     bool finds_row = false;  ///< the place of the result is loaded behind the sums
+    bool kept = false;       ///< the kernel before has left what is added in the L2
 };
 
 void lower_parts(const PartsAdded& a, mk::Kernel& kernel) {
@@ -211,6 +242,7 @@ void lower_parts(const PartsAdded& a, mk::Kernel& kernel) {
     const mk::Id offsets = body.vector("offsets", Dtype::int64, a.ctas + 1);
     const mk::Id places = body.vector("places", Dtype::int64, a.ctas * (each + 1));
     const mk::Id rows = body.vector("rows", a.dtype, a.ctas * a.threads * each);
+    if (a.kept) kernel.buffers[static_cast<std::size_t>(rows)].before = mk::Before::warm;
     const mk::Id sums = body.vector("sums", a.result_dtype, std::max(a.results, a.threads));
     const auto common = [&](mk::Id buffer, const mk::Index& origin) {
         mk::Access access = Body::lanes(buffer, Direction::read, origin, 8);
@@ -307,7 +339,7 @@ void lower_ideal_gather(const RowsTaken& r, bool adds, const Context& context) {
     last = body.load(index, last);
     mk::Access at = Body::lanes(table, adds ? Direction::atomic : Direction::read, mk::Builder::constant(0),
                                 vector * element);
-    list_random_rows(kernel, at, r, vector);
+    list_random_rows(kernel, at, r, vector, ceil_div(r.cols, 32 * vector));
     b.loop(ceil_div(r.cols, 32 * vector));
     mk::Access straight = body.in_row(rows, adds ? Direction::read : Direction::write,
                                       b.variable(Variable::loop, 32 * vector), row, vector * element);
@@ -340,7 +372,7 @@ void lower_index_add(const RowsTaken& r, const Context& context) {
     body.begin();
     const mk::Id started = body.add(rule.mix("start"), 1.0, mk::no_id);
     mk::Access sum = Body::lanes(table, Direction::atomic, mk::Builder::constant(0), element);
-    list_random_rows(kernel, sum, r, 1);
+    list_random_rows(kernel, sum, r, 1, ceil_div(r.cols, 32));
     b.loop(ceil_div(values, launch.ctas * threads));
     const mk::Index linear = body.sum(0, {mk::term(Variable::loop, launch.ctas * threads),
                                           mk::term(Variable::tile, threads), mk::term(Variable::warp, 32)});
@@ -357,10 +389,12 @@ void lower_index_add(const RowsTaken& r, const Context& context) {
     const mk::Id found = body.add(rule.mix("behind"), 1.0, last, of_place);
     last = body.add(rule.mix("value"), 1.0, loaded);
     if (element < 4) {
-        // Lanes at even and at odd places add one after the other.
+        // Lanes at even and at odd places add one after the other, and the old values come back: counted are
+        // 119 MB that SMs receive for 16384 rows of 1000, whose values are 33 MB.
         for (int half = 0; half < 2; ++half) {
             (void)body.access_op(mk::InstructionClass::red_global, sum, last);
             kernel.ops.back().active = 0.5;
+            kernel.ops.back().returns = true;
             body.also_after(found);
             (void)body.add(rule.mix("added"), 1.0, mk::no_id);
         }
@@ -393,12 +427,15 @@ void lower_embedding_backward(const RowsTaken& r, const Context& context) {
         few.launch.threads = 32;
         few.launch.threads_y = rule.whole("threads") / 32;
         few.trips = ceil_div(r.taken, 32);
-        // A trip adds the 32 columns of 32 indices to their rows.
+        // Indices are kept in shared memory, as many as threads at a time. A trip adds the 32 columns of 32
+        // indices to their rows, whose sums are read when it is known which warps share a row.
         const std::int64_t all = r.taken * r.cols;
-        few.flows = {{"numbers", Dtype::int64, Direction::read, r.taken, 1, false, 0, 0, true},
-                     {"rows_gradient", r.dtype, Direction::read, all, 1, false, 0, 0, false, true},
-                     {"gradient", r.dtype, Direction::read, table, 1, false, 0, 0, false, true},
+        few.sources = {{"numbers", Dtype::int64, Direction::read, r.taken,
+                        ceil_div(r.taken, rule.whole("threads")), true, rule.whole("threads"), 0, true}};
+        few.flows = {{"rows_gradient", r.dtype, Direction::read, all, 1},
+                     {"gradient", r.dtype, Direction::read, table, 1},
                      {"new_gradient", r.dtype, Direction::write, table, 1}};
+        few.flows[1].late = true;
         add(few, context);
         return;
     }
@@ -504,6 +541,9 @@ void lower_embedding_backward(const RowsTaken& r, const Context& context) {
     scatter.results = table;
     scatter.result_dtype = r.dtype;
     scatter.finds_row = true;
+    // Sums of parts are still dirty in the L2 as far as it holds written lines.
+    scatter.kept = static_cast<double>(parts_written) * 4.0 <=
+                   context.gpu.l2.dirty_capacity.value() * context.gpu.l2.capacity.value();
     lower_parts(scatter, context.program.add_kernel());
 }
 

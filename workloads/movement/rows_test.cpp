@@ -59,3 +59,46 @@ TEST_CASE("additions of rows change as many elements as are added") {
     // Whole turns of the CTAs that walk over the elements are at most so many more.
     CHECK(added("scatter_add_rows", matrix(512, 256, "fp32")) <= 512.0 * 256 * 4 + 1056 * 128 * 4);
 }
+
+TEST_CASE("long rows that are taken again and again come in turn, so that each is read once") {
+    const auto pattern = [](const char* rows, const char* cols) {
+        const auto program =
+            lowered("embedding", {{"rows", rows}, {"cols", cols}, {"indices", "1000"}, {"dtype", "fp32"}});
+        const auto& kernel = program.kernels[0];
+        for (const walked::Access& access : kernel.accesses) {
+            if (kernel.buffers[static_cast<std::size_t>(access.buffer)].name.view() == "table")
+                return access.pattern;
+        }
+        return walked::PatternKind::chase;
+    };
+    CHECK(pattern("64", "8192") == walked::PatternKind::contiguous);
+    // A row of one part, a row that is mostly taken once, and parts that the L2 does not hold.
+    CHECK(pattern("64", "1024") == walked::PatternKind::listed);
+    CHECK(pattern("4000", "8192") == walked::PatternKind::listed);
+}
+
+TEST_CASE("threads beyond a row's end take and write nothing") {
+    // 48 vectors of 16 bytes, for which two warps are launched.
+    const auto program = lowered("gather_rows", matrix(7086, 384, "bf16"));
+    const auto& kernel = program.kernels[0];
+    const auto walk = walked::walk_totals(kernel, walked::WorkItem{});
+    CHECK(walk.traffic(walked::Space::global, Direction::write).inside_bytes == 384.0 * 2);
+    // A warp and a half; each of the two reads the row's index, too.
+    CHECK(walk.traffic(walked::Space::global, Direction::read).requested_bytes <= 384.0 * 2 + 2 * 32 * 8);
+}
+
+TEST_CASE("the last of several CTAs a row writes what is left of it") {
+    // 320 vectors by two CTAs of 256 threads.
+    const auto program = lowered("gather_rows", matrix(90, 1280, "fp32"));
+    const auto& kernel = program.kernels[0];
+    CHECK(kernel.grid.y == 2);
+    CHECK(moved(kernel, "out", Direction::write) == doctest::Approx(90.0 * 1280 * 4));
+}
+
+TEST_CASE("few indices are read once into shared memory, not in each trip") {
+    const auto program = lowered("embedding_backward", matrix(64, 256, "fp32", {{"indices", "1024"}}));
+    const auto& kernel = program.kernels[1];
+    // Eight CTAs of 32 columns read all indices, and 32 rows of gradients a trip.
+    CHECK(moved(kernel, "numbers", Direction::read) == 8.0 * 1024 * 8);
+    CHECK(moved(kernel, "rows_gradient", Direction::read) == 1024.0 * 256 * 4);
+}

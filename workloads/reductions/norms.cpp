@@ -47,33 +47,43 @@ libraries::Mix loop_of(const KernelRule& rule, std::string_view each) {
     return rule.has(name) ? rule.mix(name) : libraries::Mix{};
 }
 
-/// The CTAs of a GPU go through their rows together. Where the rows that are under way fill more than the L2,
-/// a later pass finds nothing of them there.
-void read_again(RowKernel& row, const hw::Gpu& gpu) {
+/// CTAs that a GPU has under way at a time.
+double ctas_under_way(const RowKernel& row, const hw::Gpu& gpu) {
     const std::int64_t threads = row.threads * row.threads_y;
     const auto per_sm = std::min({gpu.sm.threads_max.value() / static_cast<double>(threads),
                                   gpu.sm.registers.value() / static_cast<double>(row.registers * threads),
                                   gpu.sm.ctas_max.value()});
-    const double ctas = std::min(static_cast<double>(row.rows), std::floor(per_sm) * gpu.sm.count.value());
+    return std::min(static_cast<double>(row.rows), std::floor(per_sm) * gpu.sm.count.value());
+}
+
+/// Bytes of the matrices that a pass reads and writes for a row.
+double touched_by(const Pass& pass, const RowKernel& row) {
+    std::vector<bool> touched(row.arrays.size(), false);
+    for (const RowAccess& access : pass.reads) touched[access.array] = true;
+    for (const RowAccess& access : pass.writes) touched[access.array] = true;
     double bytes = 0.0;
-    for (const RowArray& array : row.arrays) {
-        if (array.kind == Kind::matrix) bytes += static_cast<double>(row.cols * hw::bytes_of(array.dtype));
+    for (std::size_t i = 0; i < touched.size(); ++i) {
+        const RowArray& array = row.arrays[i];
+        if (touched[i] && array.kind == Kind::matrix)
+            bytes += static_cast<double>(row.cols * hw::bytes_of(array.dtype));
     }
-    if (ctas * bytes <= gpu.l2.capacity.value()) return;
-    static constexpr std::string_view names[] = {"again0", "again1", "again2", "again3", "again4", "again5"};
-    std::vector<bool> seen(row.arrays.size(), false);
-    std::size_t number = 0;
+    return bytes;
+}
+
+/// The CTAs of a GPU go through their rows together. Between two reads of an element at the share x of the
+/// row they touch the rest of the pass before and the share x of this one (least recently used lines go
+/// first).
+void read_again(RowKernel& row, const hw::Gpu& gpu) {
+    const double room = gpu.l2.capacity.value() * gpu.l2.usable.value() / ctas_under_way(row, gpu);
+    const Pass* before = nullptr;
     for (RowKernel::Step& step : row.steps) {
-        std::vector<bool> now = seen;
-        for (RowAccess& read : step.pass.reads) {
-            const RowArray array = row.arrays[read.array];
-            if (array.kind != Kind::matrix) continue;
-            now[read.array] = true;
-            if (!seen[read.array] || number == std::size(names)) continue;
-            read.array = row.arrays.size();
-            row.arrays.push_back({names[number++], array.dtype, Kind::again});
+        if (step.pass.reads.empty()) continue;
+        if (before != nullptr) {
+            const double first = touched_by(*before, row);
+            const double more = touched_by(step.pass, row) - first;
+            step.pass.kept = first > room ? 0.0 : more <= 0.0 ? 1.0 : std::min(1.0, (room - first) / more);
         }
-        seen = now;
+        before = &step.pass;
     }
 }
 
@@ -141,24 +151,27 @@ void lower_softmax(const Sizes& s, const Context& context, bool log) {
         {{0, false}}, rule.mix("each_first"), loop_of(rule, "each_first"), {}, width, 1, streams, false,
         false};
     if (fits_shared) first.writes = {{2, false}};
-    const Pass second{{{again, false}},
-                      rule.mix("each_second"),
-                      loop_of(rule, "each_second"),
-                      {},
-                      width,
-                      1,
-                      streams,
-                      false,
-                      false};
-    const Pass third{{{again, false}},
-                     rule.mix("each_third"),
-                     loop_of(rule, "each_third"),
-                     {{1, false}},
-                     width,
-                     1,
-                     1.0,
-                     false,
-                     false};
+    Pass second{{{again, false}},
+                rule.mix("each_second"),
+                loop_of(rule, "each_second"),
+                {},
+                width,
+                1,
+                streams,
+                false,
+                false};
+    Pass third{{{again, false}},
+               rule.mix("each_third"),
+               loop_of(rule, "each_third"),
+               {{1, false}},
+               width,
+               1,
+               1.0,
+               false,
+               false};
+    if (!fits_shared) {
+        for (Pass* pass : {&first, &second, &third}) pass->peeled = true;
+    }
     row.steps.push_back({first, by_first_warp(rule), {}});
     row.steps.push_back({second, by_first_warp(rule), {}});
     row.steps.push_back({third, {}, {}});
@@ -198,16 +211,21 @@ void lower_softmax_backward(const Sizes& s, const Context& context) {
         {{0, false}}, rule.mix("each_first"), loop_of(rule, "each_first"), {}, width, 1, streams, false,
         false};
     if (fits_shared) first.writes = {{3, false}};
-    const Pass second{{{1, false}, {fits_shared ? std::size_t{3} : 0, false}},
-                      rule.mix("each_second"),
-                      loop_of(rule, "each_second"),
-                      {{2, false}},
-                      width,
-                      1,
-                      streams,
-                      false,
-                      false};
-    row.steps.push_back({first, by_first_warp(rule), {}});
+    Pass second{{{1, false}, {fits_shared ? std::size_t{3} : 0, false}},
+                rule.mix("each_second"),
+                loop_of(rule, "each_second"),
+                {{2, false}},
+                width,
+                1,
+                streams,
+                false,
+                false};
+    Reduction sum = by_first_warp(rule);
+    if (!fits_shared) {
+        first.peeled = second.peeled = true;
+        sum = {Reduction::Kind::by_threads, rule.mix("reduce_step"), 0};
+    }
+    row.steps.push_back({first, sum, {}});
     row.steps.push_back({second, {}, {}});
     read_again(row, context.gpu);
     lower_row_kernel(row, context.program.add_kernel());
@@ -339,6 +357,7 @@ void lower_weight_gradients(const Sizes& s, const Context& context, bool rms) {
         b.lanes(mk::Builder::constant(rows_each));
         return id;
     };
+    (void)body.add(rule.mix("each_loop"), 1.0, mk::no_id);
     mk::Id loaded = statistic(rstd);
     if (!rms) loaded = statistic(mean);
     const mk::Index col = b.variable(Variable::tile, 32);

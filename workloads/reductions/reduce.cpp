@@ -24,6 +24,7 @@ class ReduceWriter {
           config_(config),
           rule_(rule),
           value_bytes_(rule.whole("value_bytes")),
+          kernel_(kernel),
           body_(kernel, launch()) {}
 
     void write() {
@@ -151,7 +152,8 @@ class ReduceWriter {
             place = body_.sum(0, {mk::term(Variable::warp, lanes),
                                   mk::term(Variable::tile, config_.width * config_.height, 1)});
         }
-        b.loop(ceil_div(reduce_.inputs, step * unroll));
+        const std::int64_t trips = ceil_div(reduce_.inputs, step * unroll);
+        b.loop(trips);
         mk::Access read =
             body_.in_row(in_, Direction::read, b.sum(place, b.variable(Variable::loop, step * unroll)), row,
                          element, step);
@@ -163,7 +165,10 @@ class ReduceWriter {
             read.inner = 1;
             read.outer = reduce_.inputs;
         }
+        read.bounds = mk::Bounds::wrap;  // the share of lanes says where the row ends
         const mk::Id loaded = body_.load(read, last_, unroll);
+        kernel_.ops.back().active =
+            static_cast<double>(reduce_.inputs) / static_cast<double>(trips * step * unroll);
         (void)body_.add(rule_.mix("each_single_loop"), 1.0, mk::no_id);
         last_ =
             body_.add(rule_.mix("each"), static_cast<double>(unroll), loaded, static_cast<double>(unroll));
@@ -175,6 +180,15 @@ class ReduceWriter {
     [[nodiscard]] mk::Index own_columns() {
         return body_.sum(0, {mk::term(Variable::tile, config_.step_output * config_.output_vector),
                              mk::term(Variable::warp, 32 * config_.output_vector)});
+    }
+
+    /// Share of the lanes' places in all trips that lie in the matrix: the last CTA has columns beyond it,
+    /// and the last trip rows.
+    [[nodiscard]] double share_there(std::int64_t trips, std::int64_t unroll) const {
+        const std::int64_t columns = config_.ctas * config_.step_output * config_.output_vector;
+        const std::int64_t rows = trips * config_.step_input * unroll;
+        return static_cast<double>(reduce_.outputs) / static_cast<double>(columns) *
+               static_cast<double>(reduce_.inputs) / static_cast<double>(rows);
     }
 
     void walk_columns() {
@@ -193,6 +207,7 @@ class ReduceWriter {
                                      : own_columns();
         if (!shares) of_warp.coefficient = 0;
         const std::int64_t trips = ceil_div(reduce_.inputs, step * unroll);
+        const double there = share_there(trips, unroll);
         b.loop(trips);
         mk::Id loaded = mk::no_id;
         for (std::int64_t i = 0; i < unroll; ++i) {
@@ -208,7 +223,9 @@ class ReduceWriter {
                 read.inner = vector;
                 read.outer = reduce_.outputs;
             }
+            read.bounds = mk::Bounds::wrap;  // the share of lanes says where the matrix ends
             loaded = body_.load(read, last_);
+            kernel_.ops.back().active = there;
         }
         (void)body_.add(rule_.mix("each_columns_loop"), 1.0, mk::no_id);
         const mk::Id used = body_.add(rule_.mix("each_columns"), static_cast<double>(unroll * vector), loaded,
@@ -320,6 +337,7 @@ class ReduceWriter {
     const ReduceConfig& config_;
     const libraries::KernelRule& rule_;
     std::int64_t value_bytes_;
+    mk::Kernel& kernel_;
     Body body_;
     mk::Id in_ = mk::no_id, out_ = mk::no_id, scratch_ = mk::no_id, staging_ = mk::no_id,
            counters_ = mk::no_id;

@@ -7,6 +7,8 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include <cmath>
+
 using namespace warptime::workloads;
 using namespace warptime::workloads::fixture;
 
@@ -42,7 +44,8 @@ TEST_CASE("every element is read, each sum written") {
         RC_ASSERT(moved(sums.kernels[0], "in", Direction::read) >= whole);
         RC_ASSERT(moved(sums.kernels[0], "out", Direction::write) >= static_cast<double>(rows) * element);
         const auto columns = lowered("colsum", matrix(rows, cols, dtype));
-        RC_ASSERT(moved(columns.kernels[0], "in", Direction::read) == whole);
+        const double read = moved(columns.kernels[0], "in", Direction::read);
+        RC_ASSERT(std::abs(read / whole - 1.0) < 1e-9);
     }));
 }
 

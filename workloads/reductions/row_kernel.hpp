@@ -1,5 +1,5 @@
 // Kernels in which a CTA takes one row: passes over the row, with reductions over the CTA between them.
-// Ignores: elements before the first whole vector of a row that is not aligned.
+// Ignores: that rows begin at several distances from a whole vector; all are taken to begin at the mean.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,8 +16,7 @@ namespace mk = model::kernel;
 
 /// An array that passes touch: a matrix, a vector that all rows share, or a copy of the row in shared memory.
 struct RowArray {
-    /// again: a matrix that an earlier pass has read, by an access that the L2 no longer serves.
-    enum class Kind : std::uint8_t { matrix, vector, shared, again };
+    enum class Kind : std::uint8_t { matrix, vector, shared };
     std::string_view name;
     mk::Dtype dtype = mk::Dtype::fp32;
     Kind kind = Kind::matrix;
@@ -40,10 +39,26 @@ struct Pass {
     double streams = 1.0;       ///< elements of a vector that do not wait for each other
     bool unrolled_all = false;  ///< no loop: all trips stand one after another
     bool held = false;          ///< the row is in registers, nothing is read
+    /// Vectors begin at the row's first aligned element, and only rounds of the whole CTA take them. The
+    /// elements before and behind are taken one a thread and trip.
+    bool peeled = false;
+    double kept = 1.0;  ///< share of the row, from its start, that the L2 still holds of earlier passes
 };
 
+/// How a CTA of `threads` goes over a peeled row: elements before the vectors, rounds of vectors, elements
+/// behind them.
+struct Peeled {
+    std::int64_t shift = 0;  ///< elements by which the row's start misses a whole vector, in the mean
+    std::int64_t before = 0;
+    std::int64_t rounds = 0;
+    std::int64_t behind = 0;
+};
+[[nodiscard]] Peeled peel(std::int64_t cols, std::int64_t threads, std::int64_t vector);
+
 struct Reduction {
-    enum class Kind : std::uint8_t { none, by_first_warp, by_halves };
+    /// by_threads: every thread leaves its value, the first warp adds 32 of them a lane, the first thread
+    /// those of the lanes.
+    enum class Kind : std::uint8_t { none, by_first_warp, by_halves, by_threads };
     Kind kind = Kind::none;
     libraries::Mix step;        ///< with its shuffles
     std::int64_t shuffles = 5;  ///< steps over the lanes, by halves

@@ -84,3 +84,56 @@ TEST_CASE("a reduction over the CTA makes its warps meet, and results are one el
     CHECK(barriers(reduced) >= 1);
     CHECK(fixture::moved(reduced, "sums", mk::Direction::write) == doctest::Approx(8.0 * 4).epsilon(1e-9));
 }
+
+TEST_CASE(
+    "a peeled row is its elements before the vectors, whole rounds of vectors, and the elements behind") {
+    CHECK(rc::check("all elements once", [] {
+        const auto cols = *rc::gen::inRange<std::int64_t>(1, 9000);
+        const std::int64_t threads = std::int64_t{1} << *rc::gen::inRange(5, 11);
+        const std::int64_t vector = std::int64_t{1} << *rc::gen::inRange(0, 4);
+        const Peeled peeled = peel(cols, threads, vector);
+        RC_ASSERT(peeled.before + peeled.rounds * threads * vector + peeled.behind == cols);
+        RC_ASSERT(0 <= peeled.behind);
+        RC_ASSERT(peeled.behind < threads * vector);
+        RC_ASSERT((peeled.shift > 0) == (cols % vector != 0));
+        RowKernel row = walks(5, cols, 2);
+        row.threads = threads;
+        for (RowKernel::Step& step : row.steps) {
+            step.pass.vector = vector;
+            step.pass.peeled = true;
+        }
+        const double whole = 5.0 * static_cast<double>(cols) * 4.0;
+        const mk::Kernel kernel = made(row);
+        RC_ASSERT(fixture::moved(kernel, "out", mk::Direction::write) == whole);
+        RC_ASSERT(fixture::moved(kernel, "in", mk::Direction::read) == 2.0 * whole);
+    }));
+}
+
+TEST_CASE("what the L2 has lost of a matrix is read as another one, from where it ends to keep it") {
+    RowKernel row = walks(8, 4096, 2);
+    const double whole = 8.0 * 4096 * 4;
+    for (const double kept : {0.0, 0.25, 1.0}) {
+        row.steps[1].pass.kept = kept;
+        const mk::Kernel kernel = made(row);
+        CHECK(fixture::moved(kernel, "in", mk::Direction::read) == (1.0 + kept) * whole);
+        CHECK(fixture::moved(kernel, "again0", mk::Direction::read) == (1.0 - kept) * whole);
+        CHECK(fixture::moved(kernel, "out", mk::Direction::write) == whole);
+    }
+}
+
+TEST_CASE("a reduction by threads adds the values of all in two steps") {
+    RowKernel row = walks(8, 1024, 1);
+    row.dynamic_shared = 128 * 4;
+    row.steps[0].reduction = {Reduction::Kind::by_threads, {{InstructionClass::add_f32, 1.0}}, 0};
+    const mk::Kernel kernel = made(row);
+    std::int64_t loads = 0, additions = 0, barriers = 0;
+    for (const mk::Op& op : kernel.ops) {
+        if (op.cls == InstructionClass::ld_shared) loads += op.count;
+        if (op.cls == InstructionClass::add_f32) additions += op.count;
+        if (op.cls == InstructionClass::bar_sync) barriers += op.count;
+    }
+    // 32 values of threads a lane, then those of four warps, then the result.
+    CHECK(loads == 32 + 4 + 1);
+    CHECK(additions == 32 + 4);
+    CHECK(barriers == 4);
+}

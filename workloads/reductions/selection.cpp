@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +51,8 @@ FlowKernel flow_of(const KernelRule& rule, std::int64_t ctas) {
     flow.shared = {number("shared_loads", 0),    number("shared_stores", 0),   number("shared_atomics", 0),
                    number("shared_bytes", 4),    number("shared_chain", 1),    number("shared_random", 0),
                    number("shared_barriers", 0), number("shared_scattered", 0)};
+    flow.shared.exchanged = number("shared_exchanged", 0);
+    flow.shared.apart = number("shared_apart", 1);
     return flow;
 }
 
@@ -93,6 +96,8 @@ void add_sort_in_cta(const Sizes& s, const Context& context) {
     const std::int64_t passes = s.element_bytes() * 8 / rule.whole("digit_bits");
     sort.trips = passes;
     const std::int64_t apart = sort.launch.threads;
+    sort.sources = {{"keys", s.dtype, Direction::read, values, each, true, apart},
+                    {"numbers", Dtype::int64, Direction::read, values, each, true, apart}};
     sort.results = {{"sorted", s.dtype, Direction::write, values, each, true, apart},
                     {"places", Dtype::int64, Direction::write, values, each, true, apart}};
     sort.launch.name = "sort";
@@ -204,7 +209,19 @@ void order_selected(const Sizes& s, const Context& context) {
         std::clamp<std::int64_t>(s.rows / (sm_count(context) * rule.whole("ctas_per_sm")), 1, 16);
     sort.launch.ctas = ceil_div(s.rows, together);
     sort.launch.threads_y = together;
-    sort.trips = 10;
+    // A bitonic sort of 32 elements: 1 + 2 + 3 + 4 steps, and five that merge.
+    sort.trips = 15;
+    const std::int64_t selected = s.rows * s.k;
+    const std::int64_t each = ceil_div(s.k, sort.launch.threads);
+    const std::int64_t apart = ceil_div(s.k * together, each);
+    sort.sources = {{"keys", s.dtype, Direction::read, selected, each, true, apart},
+                    {"numbers", Dtype::int64, Direction::read, selected, each, true, apart}};
+    sort.results = {{"sorted", s.dtype, Direction::write, selected, each, true, apart},
+                    {"places", Dtype::int64, Direction::write, selected, each, true, apart}};
+    for (std::vector<Flow>* flows : {&sort.sources, &sort.results}) {
+        for (Flow& flow : *flows) flow.piece = s.k * together;
+    }
+    for (Flow& source : sort.sources) source.kept = true;
     add(sort, context);
 }
 
@@ -305,7 +322,9 @@ void lower_topk(const Sizes& s, const Context& context) {
         // gather. Sign and exponent of random values take four passes, their fractions share them evenly.
         const std::int64_t passes =
             std::min(s.element_bytes() * 8 / 2, 4 + ceil_div(arrays::ceil_log2(s.cols), 2)) + 2;
-        gather.trips = ceil_div(s.cols, gather.launch.threads) * passes;
+        gather.trips = ceil_div(s.cols, gather.launch.threads);
+        gather.rounds = passes;
+        gather.round = rule.mix("each_pass");
         gather.piece = s.cols;
         gather.flows = {{"values", s.dtype, Direction::read, s.rows * s.cols, 1}};
         write_selected(s, gather);
@@ -318,6 +337,12 @@ namespace {
 
 /// Shared memory that a CTA has without asking for more, and what PyTorch adds to the bins.
 constexpr std::int64_t most_of_cta = 49152, guard_bytes = 8;
+
+/// Normal numbers, counted from -4 to 4, meet in a bin as often as even numbers do in so many bins: one over
+/// the sum of the squares of the bins' shares, 8 / (2 sqrt(pi)) for each.
+double busy_bins(std::int64_t bins) {
+    return std::max(1.0, 2.0 * std::sqrt(std::numbers::pi) / 8.0 * static_cast<double>(bins));
+}
 
 /// Larger arrays give each thread more elements. Many bins make CTAs few, since each adds its own up.
 std::int64_t ctas_of_bins(const Sizes& s, const KernelRule& rule) {
@@ -346,8 +371,9 @@ void count_in_memory(const Sizes& s, const KernelRule& rule, const Context& cont
     count.start = context.rule("histogram_fill", s.dtype).mix("start");
     count.shared = {};
     count.finish = {};
-    count.flows = {{"values", s.dtype, Direction::read, s.n, 1},
-                   {"bins", s.dtype, Direction::atomic, s.bins, 1, false, 0, s.bins, true}};
+    count.flows = {
+        {"values", s.dtype, Direction::read, s.n, 1},
+        {"bins", s.dtype, Direction::atomic, s.bins, 1, false, 0, std::llround(busy_bins(s.bins)), true}};
     add(count, context);
 }
 
@@ -367,6 +393,7 @@ void lower_histogram(const Sizes& s, const Context& context) {
     FlowKernel count = flow_of(rule, s.torch ? ctas : std::min<std::int64_t>(ctas, 8 * sm_count(context)));
     count.launch.dynamic_shared = s.bins * s.element_bytes();
     count.shared.random = s.bins;
+    count.shared.tries = arrays::most_at_one_place(busy_bins(s.bins));
     count.trips = ceil_div(s.n, count.launch.ctas * count.launch.threads);
     count.flows = {{"values", s.dtype, Direction::read, s.n, 1}};
     // Each CTA adds its bins to those of all.

@@ -50,11 +50,22 @@ TEST_CASE("more than a few selected values are written where they are found and 
         const double selected = static_cast<double>(rows * k) * (element + 8.0);
         RC_ASSERT(moved(program.kernels[0], Direction::write) == selected);
         RC_ASSERT(moved(program.kernels[1], Direction::write) == selected);
+        RC_ASSERT(moved(program.kernels[1], Direction::read) == selected);
         // A CTA of 32 threads holds 128 elements, or 1024.
         RC_ASSERT(program.kernels[1].cta.volume() == 32);
         RC_ASSERT(program.kernels[1].grid.volume() == rows);
         RC_ASSERT(program.kernels[1].static_shared == (k <= 128 ? 1184 : 8464));
     }));
+}
+
+TEST_CASE("a few selected values are sorted in place, in 15 steps of a bitonic sort") {
+    const auto program = lowered("topk", {{"rows", "300"}, {"cols", "176"}, {"k", "8"}, {"dtype", "fp32"}});
+    const auto& sort = program.kernels[program.kernel_count - 1];
+    // Lanes beyond a CTA's eight and beyond the array are left out by their shares.
+    CHECK(moved(sort, Direction::read) == doctest::Approx(300.0 * 8 * (4 + 8)).epsilon(0.01));
+    CHECK(moved(sort, Direction::write) == doctest::Approx(300.0 * 8 * (4 + 8)).epsilon(0.01));
+    const auto walk = walked::walk_totals(sort, walked::WorkItem{});
+    CHECK(walk.instructions_of(warptime::hw::InstructionClass::ld_shared) == 15.0 * 6);
 }
 
 TEST_CASE("bins beyond a CTA's shared memory are counted in memory, an atomic addition an element") {

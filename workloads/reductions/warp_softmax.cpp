@@ -23,7 +23,9 @@ void lower_warp_softmax(const arrays::Sizes& sizes, WarpSoftmax kind, const arra
     const std::int64_t width = std::int64_t{1} << bits;
     const std::int64_t lanes = std::min<std::int64_t>(width, 32);
     const std::int64_t batch = width <= rule.whole("two_rows_up_to") ? 2 : 1;
+    // A lane has room for `each` elements; those beyond the row are neither loaded nor made.
     const std::int64_t each = width / lanes;
+    const std::int64_t there = ceil_div(sizes.cols, lanes);
     const std::int64_t threads = rule.whole("threads");
     // Short rows leave lanes of a warp to other rows.
     const std::int64_t rows_of_warp = 32 / lanes * batch;
@@ -64,8 +66,8 @@ void lower_warp_softmax(const arrays::Sizes& sizes, WarpSoftmax kind, const arra
     mk::Id loaded = last;
     const mk::Index first = mk::Builder::constant(0);
     for (std::int64_t i = 0; i < batch; ++i) {
-        loaded = body.load(of_row(in, Direction::read, i, first), last, each);
-        if (backward) loaded = body.load(of_row(also, Direction::read, i, first), last, each);
+        loaded = body.load(of_row(in, Direction::read, i, first), last, there);
+        if (backward) loaded = body.load(of_row(also, Direction::read, i, first), last, there);
     }
     const std::int64_t steps = arrays::floor_log2(lanes);
     const auto rows = static_cast<double>(batch);
@@ -77,7 +79,7 @@ void lower_warp_softmax(const arrays::Sizes& sizes, WarpSoftmax kind, const arra
     }
     // Each element is divided and stored before the next one.
     for (std::int64_t i = 0; i < batch; ++i) {
-        b.loop(each);
+        b.loop(there);
         const mk::Id made = body.add(rule.mix("each_store"), 1.0, last);
         (void)body.store(of_row(out, Direction::write, i, b.variable(Variable::loop, lanes)), made);
         b.end();

@@ -44,3 +44,11 @@ TEST_CASE("the gradient reads two matrices for one that it writes") {
     CHECK(moved(kernel, Direction::read) == 2.0 * whole);
     CHECK(moved(kernel, Direction::write) == whole);
 }
+
+TEST_CASE("elements between a row's end and the power of two above it are neither loaded nor stored") {
+    // 1398 elements: 44 of 64 places of a lane.
+    const auto program = lowered("softmax", matrix(12, 1398, "fp32"));
+    const auto walk = walked::walk_totals(program.kernels[0], walked::WorkItem{});
+    CHECK(walk.instructions_of(warptime::hw::InstructionClass::ld_global) == 4.0 * 44);  // a row a warp
+    CHECK(walk.instructions_of(warptime::hw::InstructionClass::st_global) == 4.0 * 44);
+}
