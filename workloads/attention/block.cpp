@@ -174,6 +174,13 @@ Id add_heads(Builder& builder, const mk::Name& name, Dtype dtype, std::int64_t c
     return builder.last_buffer();
 }
 
+void written_by(mk::Kernel& kernel, Id buffer, Id step) {
+    mk::Buffer& of = kernel.buffers[static_cast<std::size_t>(buffer)];
+    of.before = mk::Before::warm;
+    of.contents = mk::Contents::written_by;
+    of.written_by_step = step;
+}
+
 GradientBuffers add_gradient_buffers(Builder& builder, const Problem& p, std::int64_t sum_columns,
                                      std::int64_t sum_rows) {
     GradientBuffers all;

@@ -89,6 +89,9 @@ model::kernel::Index kv_head(Builder& builder, const Problem& problem);
 Id add_heads(Builder& builder, const model::kernel::Name& name, Dtype dtype, std::int64_t columns,
              std::int64_t rows, std::int64_t heads);
 
+/// Marks a buffer that step `step` of the program has written: the L2 holds what fits of it.
+void written_by(model::kernel::Kernel& kernel, Id buffer, Id step);
+
 /// What a kernel of gradients reads and writes. dK and dV have a part for each head of queries.
 struct GradientBuffers {
     Id q = model::kernel::no_id, d_out = model::kernel::no_id, k = model::kernel::no_id,

@@ -41,6 +41,7 @@ void lower_flash2_combine(const Problem& p, const AttentionTile& tile, int split
     const Id parts = add_heads(builder, "parts", Dtype::fp32, p.head_dim, rows, splits);
     const Id sums = add_heads(builder, "lse", Dtype::fp32, 1, rows, splits);
     const Id out = add_heads(builder, "out", p.dtype, p.head_dim, rows, 1);
+    for (const Id buffer : {parts, sums}) written_by(kernel, buffer, 0);
     const Id barrier = add_barrier(builder, warps);
 
     builder.role("warps", warps);

@@ -116,25 +116,43 @@ struct Forward {
         builder.wait(copies, 0);
         body.meet(barrier);
         copy(v, done, false, true, kv);
-        Id scores = multiply(counts.loads_q + counts.loads_k, tile.head / 16, mk::no_id);
+        const Id scores = multiply(counts.loads_q + counts.loads_k, tile.head / 16, mk::no_id);
         builder.wait(copies, 0);
         body.meet(barrier);
         copy(k, done, true, true, kv);
         body.add(InstructionClass::add_s32, tile.aside);
-        if (masked) {
-            scores = body.add(InstructionClass::compare_select, of_masked_score * counts.scores, scores);
-            if (problem.causal) body.add(InstructionClass::move, moves_of_masked_score * counts.scores);
-        }
-        const Id packed = add_softmax(body, counts, scores);
+        const Id packed = add_softmax(body, counts, masked ? add_mask(scores) : scores);
         multiply(counts.loads_k, tile.n / 16, packed);
     }
 
-    /// Blocks of keys that have code of their own before the loop: along the diagonal, and the last one of a
-    /// ragged length. Without a mask the last block has its own code too.
-    [[nodiscard]] std::int64_t own_blocks() const {
-        const bool ragged = problem.sk % tile.n != 0 || problem.sq % tile.m != 0;
-        return problem.causal ? ceil_div(tile.m, tile.n) + (ragged ? 1 : 0) : 1;
+    /// Masks the scores of a block: of each that stands outside of the loop, of the first ones in it.
+    Id add_mask(Id scores) {
+        if (!apart()) {
+            mk::Index left = builder.begin(lanes * masked_blocks());
+            builder.add(left, mk::Variable::loop, -lanes);
+            builder.branch({});
+            builder.lanes(builder.clamp(left, 0, lanes));
+        }
+        const Id masked = body.add(InstructionClass::compare_select, of_masked_score * counts.scores, scores);
+        if (problem.causal) body.add(InstructionClass::move, moves_of_masked_score * counts.scores);
+        if (!apart()) builder.end();
+        return masked;
     }
+
+    /// The first blocks of keys, whose scores are masked: along the diagonal, and the last one of a ragged
+    /// length. They have code of their own, also where nothing is compared.
+    [[nodiscard]] std::int64_t masked_blocks() const {
+        return problem.causal ? ceil_div(tile.m, tile.n) + (ragged() ? 1 : 0) : 1;
+    }
+    /// Whether masked blocks stand before the loop: where there are no others, and where the code is so long
+    /// that each CTA fetches it anew (SASS for sm_90 with heads of 128: 128 kB with a mask and ragged
+    /// lengths, 86 kB with a mask, 54 and 67 kB without one). Otherwise they are the loop's first trips,
+    /// since the trips of the SM's other CTA hide what they wait for.
+    [[nodiscard]] bool apart() const {
+        return (problem.causal && ragged()) || blocks_of_keys() <= masked_blocks();
+    }
+    [[nodiscard]] bool ragged() const { return problem.sk % tile.n != 0 || problem.sq % tile.m != 0; }
+    [[nodiscard]] std::int64_t blocks_of_keys() const { return ceil_div(problem.sk, tile.n); }
     [[nodiscard]] bool compares() const { return problem.causal || problem.sk % tile.n != 0; }
 
     void add_result() {
@@ -193,14 +211,14 @@ struct Forward {
                  tile.m);
         const mk::Index kv = kv_head(builder, problem);
         copy(k, 0, false, false, kv);
-        const std::int64_t own = own_blocks();
+        const std::int64_t own = apart() ? masked_blocks() : 0;
         for (std::int64_t done = 0; done < own; ++done) {
             builder.loop(builder.clamp(trips_after(done), 0, 1));
             add_trip(kv, done, compares());
             builder.end();
         }
         builder.loop(builder.clamp(trips_after(own), 0, most_trips));
-        add_trip(kv, own, false);
+        add_trip(kv, own, !apart() && compares());
         builder.end();
         add_result();
         builder.finish();
