@@ -89,13 +89,3 @@ TEST_CASE("channels that are no whole words are padded, and results cut") {
     CHECK(last.memsets[0].bytes == 46080);
     CHECK(last.kernel_count == 3);
 }
-
-TEST_CASE("a depthwise kernel computes every output once") {
-    const mk::Program program = lowered(sizes("32", "32", "32", "112", "3", {{"groups", "32"}}));
-    const mk::Kernel& kernel = program.kernels[0];
-    CHECK(kernel.grid.x == 2128);
-    CHECK(kernel.cta.x == 128);
-    const mk::WalkTotals walk = mk::walk_totals(kernel, mk::WorkItem{});
-    // Six pixels of eight channels a thread, nine taps each.
-    CHECK(walk.instructions_of(warptime::hw::InstructionClass::fma_f32) == 4.0 * 6 * 8 * 9);
-}

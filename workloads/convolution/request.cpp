@@ -2,6 +2,7 @@
 #include "workloads/convolution/request.hpp"
 
 #include "hw/error.hpp"
+#include "workloads/convolution/depthwise.hpp"
 #include "workloads/convolution/lower.hpp"
 
 #include <fmt/format.h>
