@@ -3,6 +3,7 @@
 
 #include "hw/error.hpp"
 #include "workloads/convolution/depthwise.hpp"
+#include "workloads/convolution/direct.hpp"
 #include "workloads/convolution/lower.hpp"
 
 #include <fmt/format.h>
@@ -19,6 +20,10 @@ namespace {
 }
 
 }  // namespace
+
+bool ConvolutionRequest::is_open() const {
+    return !config && !problem.depthwise() && !is_direct(problem);
+}
 
 void ConvolutionRequest::check(const hw::Gpu& gpu) const {
     const Problem& p = problem;
@@ -45,6 +50,10 @@ void ConvolutionRequest::lower(const libraries::Libraries& /*libraries*/, const 
         Problem direct = problem;
         if (direct.dtype == hw::Dtype::tf32) direct.dtype = hw::Dtype::fp32;
         lower_depthwise(direct, program.add_kernel());
+        return;
+    }
+    if (is_direct(problem)) {
+        lower_direct(problem, program.add_kernel());
         return;
     }
     if (!config) throw Error("conv2d tile", "none", "a tile, which workloads/choice finds for a library");
