@@ -122,6 +122,7 @@ TEST_CASE("the walk finds all products, each part written and read once, and C w
             if (access.buffer != parts || access.direction != mk::Direction::read) continue;
             CHECK(access.bytes == 16);
             CHECK(access.inner == 8);
+            CHECK(kernel.buffers[static_cast<std::size_t>(parts)].before == mk::Before::warm);
         }
     }
 }
