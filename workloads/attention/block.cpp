@@ -63,8 +63,8 @@ void Body::box(Id buffer, mk::Direction direction, const mk::Index& row, const m
     access.box = {columns, rows, 1, 1, 1};
 }
 
-void Body::meet(Id barrier) {
-    builder_.op(InstructionClass::bar_sync);
+void Body::meet(Id barrier, Id after) {
+    add(InstructionClass::bar_sync, 1, after);
     builder_.signal(barrier, mk::SignalOn::issue);
     builder_.wait(barrier);
 }

@@ -48,8 +48,9 @@ class Body {
     /// the buffer are zero (reads) or left out (writes).
     void box(Id buffer, model::kernel::Direction direction, const model::kernel::Index& row,
              const model::kernel::Index& head, std::int64_t columns, std::int64_t rows);
-    /// All warps meet.
-    void meet(Id barrier);
+    /// All warps meet, once each has gone through `after`. Products of a sub-partition's other warps hold the
+    /// last one up.
+    void meet(Id barrier, Id after = model::kernel::no_id);
 
   private:
     Builder& builder_;

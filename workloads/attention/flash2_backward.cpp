@@ -152,9 +152,10 @@ struct Gradients {
         body.add(InstructionClass::add_s32,
                  std::max<std::int64_t>(0, tile.aside - of_addition * additions()));
         body.meet(barrier);
-        body.products(problem.dtype, products(), body.add(InstructionClass::ldmatrix, per_product));
+        const Id d_v =
+            body.products(problem.dtype, products(), body.add(InstructionClass::ldmatrix, per_product));
         // dV has read dO, whose next block takes its place during the products for dQ and dK.
-        body.meet(barrier);
+        body.meet(barrier, d_v);
         copy_rows(of.d_out, query(1, true), head, tile.m, true);
         builder.signal(copies, mk::SignalOn::issue);
         const Id read = body.add(InstructionClass::ldmatrix, per_product);
