@@ -15,9 +15,11 @@ namespace mk = model::kernel;
 
 namespace {
 
-/// Integer instructions before the first copy: sizes of the sequence, the CTA's place, iterators. The
-/// divisions of the head by its group depend on one another.
-constexpr std::int64_t before = 300, chain_before = 120;
+/// Integer instructions before the first copy and behind the last product: sizes of the sequence, the CTA's
+/// place, iterators, and for ragged lengths the rows that exist. The divisions of the head by its group
+/// depend on one another. SASS of flash_fwd_kernel for sm_90 with heads of 128.
+constexpr std::int64_t before = 300, before_ragged = 510, behind = 85, behind_ragged = 190;
+constexpr std::int64_t chain_of_places = 120;
 
 /// Moves, spilled registers and column numbers of masked blocks, for each score: of the first block, and of
 /// later ones, which the compiler joins to it by moves. SASS of flash_fwd_kernel for sm_90 with a causal
@@ -174,6 +176,7 @@ struct Forward {
         const Id staged = body.add(InstructionClass::st_shared, words, packed);
         const Id met = body.add(InstructionClass::bar_sync, 1, staged);
         const Id read = body.add(InstructionClass::ld_shared, std::max<std::int64_t>(1, words / 4), met);
+        body.add(InstructionClass::add_s32, ragged() ? behind_ragged : behind);
         mk::Op& store = builder.op(InstructionClass::st_global);
         store.dtype = wide ? Dtype::fp32 : problem.dtype;
         store.count = std::max<std::int64_t>(1, words / 4);
@@ -207,7 +210,8 @@ struct Forward {
 
     void add_role() {
         builder.role("warps", tile.warps);
-        const Id places = body.add(InstructionClass::add_s32, before, mk::no_id, mk::no_id, chain_before);
+        const Id places = body.add(InstructionClass::add_s32, ragged() ? before_ragged : before, mk::no_id,
+                                   mk::no_id, chain_of_places);
         mk::Op& op = builder.op(InstructionClass::cp_async);
         op.dtype = problem.dtype;
         op.count = counts.copies_q;
