@@ -39,7 +39,7 @@ int compute_of(const hw::Gpu& gpu) {
 const AttentionTile& tile_of(const AttentionFamily& family, const Problem& problem, const hw::Gpu& gpu) {
     const AttentionTile* tile = find_tile(family, problem, gpu);
     if (tile == nullptr) {
-        throw Error("attention head_dim", std::to_string(problem.head_dim),
+        throw Error(owner(family.pass == "backward", "head_dim"), std::to_string(problem.head_dim),
                     fmt::format("a size that a {} kernel of {} has on {}", family.pass, family.implementation,
                                 gpu.id));
     }
@@ -188,7 +188,7 @@ const AttentionFamily& family_of(const libraries::Libraries& libraries, Implemen
             return family;
         }
     }
-    throw Error("attention implementation", std::string(to_string(implementation)),
+    throw Error(owner(pass == "backward", "implementation"), std::string(to_string(implementation)),
                 fmt::format("one with a {} kernel for compute capability {}.{} ({})", pass, gpu.compute_major,
                             gpu.compute_minor, gpu.id));
 }
