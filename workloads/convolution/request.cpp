@@ -2,6 +2,7 @@
 #include "workloads/convolution/request.hpp"
 
 #include "hw/error.hpp"
+#include "hw/tensor_rate.hpp"
 #include "workloads/convolution/depthwise.hpp"
 #include "workloads/convolution/direct.hpp"
 #include "workloads/convolution/lower.hpp"
@@ -34,6 +35,11 @@ void ConvolutionRequest::check(const hw::Gpu& gpu) const {
     }
     if (p.kernel > p.size + 2 * p.padding()) {
         refuse("kernel", p.kernel, fmt::format("at most the padded size, {}", p.size + 2 * p.padding()));
+    }
+    if (p.plain() && !p.turned() && hw::tensor_rate(p.dtype, gpu).value() == 0.0) {
+        throw Error(
+            "conv2d dtype", std::string(hw::to_string(p.dtype)),
+            fmt::format("a type that the tensor cores of {} have: {}", gpu.id, hw::tensor_dtypes(gpu)));
     }
     const double bytes = p.input_bytes() + p.weight_bytes() + p.output_bytes();
     if (bytes > gpu.dram.capacity.value()) {
