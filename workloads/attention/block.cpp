@@ -63,8 +63,8 @@ void Body::box(Id buffer, mk::Direction direction, const mk::Index& row, const m
     access.box = {columns, rows, 1, 1, 1};
 }
 
-void Body::meet(Id barrier) {
-    builder_.op(InstructionClass::bar_sync);
+void Body::meet(Id barrier, Id after) {
+    add(InstructionClass::bar_sync, 1, after);
     builder_.signal(barrier, mk::SignalOn::issue);
     builder_.wait(barrier);
 }
@@ -172,6 +172,13 @@ Id add_heads(Builder& builder, const mk::Name& name, Dtype dtype, std::int64_t c
     buffer.stride = {1, columns, columns * rows, 0, 0};
     buffer.contents = mk::Contents::random;
     return builder.last_buffer();
+}
+
+void written_by(mk::Kernel& kernel, Id buffer, Id step) {
+    mk::Buffer& of = kernel.buffers[static_cast<std::size_t>(buffer)];
+    of.before = mk::Before::warm;
+    of.contents = mk::Contents::written_by;
+    of.written_by_step = step;
 }
 
 GradientBuffers add_gradient_buffers(Builder& builder, const Problem& p, std::int64_t sum_columns,

@@ -48,8 +48,9 @@ class Body {
     /// the buffer are zero (reads) or left out (writes).
     void box(Id buffer, model::kernel::Direction direction, const model::kernel::Index& row,
              const model::kernel::Index& head, std::int64_t columns, std::int64_t rows);
-    /// All warps meet.
-    void meet(Id barrier);
+    /// All warps meet, once each has gone through `after`. Products of a sub-partition's other warps hold the
+    /// last one up.
+    void meet(Id barrier, Id after = model::kernel::no_id);
 
   private:
     Builder& builder_;
@@ -88,6 +89,9 @@ model::kernel::Index kv_head(Builder& builder, const Problem& problem);
 /// A matrix [head_dim, rows, heads] in memory.
 Id add_heads(Builder& builder, const model::kernel::Name& name, Dtype dtype, std::int64_t columns,
              std::int64_t rows, std::int64_t heads);
+
+/// Marks a buffer that step `step` of the program has written: the L2 holds what fits of it.
+void written_by(model::kernel::Kernel& kernel, Id buffer, Id step);
 
 /// What a kernel of gradients reads and writes. dK and dV have a part for each head of queries.
 struct GradientBuffers {

@@ -1,6 +1,5 @@
 // Backward of FlashAttention 2 in three kernels. Blocks of keys go round all blocks of queries that see them.
-// The sums of dQ are added atomically in fp32.
-// Ignores: heads that share keys, whose dK and dV PyTorch adds up in a further kernel.
+// The sums of dQ are added atomically in fp32. Where heads share keys, PyTorch adds up their dK and dV.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/attention/block.hpp"
 #include "workloads/attention/flash2.hpp"
@@ -13,6 +12,10 @@ namespace warptime::workloads::attention {
 namespace mk = model::kernel;
 
 namespace {
+
+/// Instructions for places in the kernels before and behind the gradients. SASS for sm_90: 400 and 424 in all
+/// with heads of 64, 360 and 376 with 128.
+constexpr std::int64_t of_products = 240, of_conversion = 230;
 
 /// Sums of dQ in fp32 have whole blocks of queries.
 std::int64_t padded_rows(const Problem& p) {
@@ -40,7 +43,7 @@ void lower_products_of_rows(const Problem& p, const AttentionTile& tile, mk::Ker
     const std::int64_t elements = std::int64_t{tile.m} * tile.head / (lanes * tile.warps);
     const std::int64_t loads = std::max<std::int64_t>(1, elements * hw::bytes_of(p.dtype) / widest);
     const std::int64_t clears = std::max<std::int64_t>(1, elements * hw::bytes_of(Dtype::fp32) / widest);
-    const Id places = body.add(InstructionClass::add_s32, 120, mk::no_id, mk::no_id, 60);
+    const Id places = body.add(InstructionClass::add_s32, of_products, mk::no_id, mk::no_id, of_products / 2);
     const Id first = body.add(InstructionClass::ld_global, loads, places);
     body.box(d_out, mk::Direction::read, row, head, tile.head, tile.m);
     const Id second = body.add(InstructionClass::ld_global, loads, places);
@@ -57,6 +60,10 @@ void lower_products_of_rows(const Problem& p, const AttentionTile& tile, mk::Ker
     body.box(sums, mk::Direction::write, row, head, tile.head, tile.m);
     builder.finish();
 }
+
+/// Instructions for the address of an addition to dQ, and before the loop (SASS for sm_90, heads of 64 and
+/// 128).
+constexpr std::int64_t of_addition = 4, before_loop = 540;
 
 struct Gradients {
     const Problem& problem;
@@ -130,47 +137,88 @@ struct Gradients {
         builder.wait(copies, 0);
         body.meet(barrier);
         const std::int64_t per_product = std::max<std::int64_t>(1, loads() / 5);
-        copy_rows(of.q, query(1, true), head, tile.m, true);
         const Id operands = body.add(InstructionClass::ldmatrix, per_product);
         const Id score = body.products(problem.dtype, products(), operands);
-        body.add(InstructionClass::ldmatrix, per_product);
-        const Id d_p = body.products(problem.dtype, products(), operands);
-        // P from the log-sum-exp, then dS.
+        // P from the log-sum-exp.
         const Id guarded = body.add(InstructionClass::compare_select, scores() + 4, score);
         const Id scaled = body.add(InstructionClass::mul_f32, 3 * scores() + 4, guarded);
-        if (problem.causal)
-            body.add(InstructionClass::compare_select, std::max<std::int64_t>(1, scores() / 4), score);
+        if (problem.causal) add_mask(score);
         const Id p = body.add(InstructionClass::mufu, scores(), scaled);
-        const Id d_s = body.add(InstructionClass::add_f32, 2 * scores(), p, d_p);
-        const Id weighted = body.add(InstructionClass::mul_f32, scores(), d_s);
-        const Id packed = body.add(InstructionClass::convert_pack, scores(), weighted);
-        body.add(InstructionClass::st_shared, scores(), packed);
-        // P and dS as pairs of a lane.
-        mk::Access& pairs = builder.access();
-        pairs.buffer = tiles;
-        pairs.direction = mk::Direction::write;
-        pairs.bytes = 2 * hw::bytes_of(problem.dtype);
-        body.add(InstructionClass::add_s32, tile.aside);
-        body.meet(barrier);
-        const Id read = body.add(InstructionClass::ldmatrix, per_product);
-        body.products(problem.dtype, products(), read);
+        const Id differences = body.add(InstructionClass::add_f32, scores(), p);
+        store_pairs(differences);
+        // dS, while the next block of Q is copied to its other stage.
         body.add(InstructionClass::ldmatrix, per_product);
-        const Id d_q = body.products(problem.dtype, products(), read);
+        const Id d_p = body.products(problem.dtype, products(), operands);
+        copy_rows(of.q, query(1, true), head, tile.m, true);
+        builder.signal(copies, mk::SignalOn::issue);
+        const Id d_s = body.add(InstructionClass::add_f32, scores(), p, d_p);
+        store_pairs(body.add(InstructionClass::mul_f32, scores(), d_s));
+        body.add(InstructionClass::add_s32,
+                 std::max<std::int64_t>(0, tile.aside - of_addition * additions()));
         body.meet(barrier);
+        const Id d_v =
+            body.products(problem.dtype, products(), body.add(InstructionClass::ldmatrix, per_product));
+        // dV has read dO, whose next block takes its place during the products for dQ and dK.
+        body.meet(barrier, d_v);
         copy_rows(of.d_out, query(1, true), head, tile.m, true);
         builder.signal(copies, mk::SignalOn::issue);
-        // The next block's log-sum-exp and products, which its trip finds in registers.
+        const Id read = body.add(InstructionClass::ldmatrix, per_product);
+        const Id d_q = body.products(problem.dtype, products(), read);
+        // The next block's log-sum-exp and products, which its trip finds in registers. Four lanes share a
+        // row.
         body.add(InstructionClass::ld_global, 2 * counts_rows());
-        body.box(of.lse, mk::Direction::read, query(1, true), head, 1, tile.m);
+        read_rows(of.lse, head);
+        body.add(InstructionClass::add_s32, of_addition * additions());
         mk::Op& add = builder.op(InstructionClass::red_global);
         add.dtype = Dtype::fp32;
-        add.count = std::int64_t{tile.m} * tile.head / all_lanes();
+        add.count = additions();
         add.returns = false;
         add.dep_count = 1;
         add.deps[0] = {d_q, 0};
         add_to_sums(head);
         body.add(InstructionClass::ldmatrix, per_product);
         body.products(problem.dtype, products(), read);
+    }
+
+    /// Numbers of the next block's rows, one for four lanes.
+    void read_rows(Id buffer, const mk::Index& head) {
+        mk::Access& access = builder.access();
+        access.buffer = buffer;
+        access.pattern = mk::PatternKind::stride;
+        access.bytes = hw::bytes_of(Dtype::fp32);
+        access.inner_extent = 4;
+        access.inner = 0;
+        access.outer = 1;
+        access.step = lanes / access.inner_extent;
+        access.bounds = mk::Bounds::clip;
+        access.origin[0] = builder.sum(query(1, true), builder.scaled(head, problem.sq));
+    }
+
+    /// A lane's additions to dQ.
+    [[nodiscard]] std::int64_t additions() const { return std::int64_t{tile.m} * tile.head / all_lanes(); }
+
+    /// A comparison and a selection for each score of the blocks along the diagonal, which come last.
+    void add_mask(Id scored) {
+        const std::int64_t along = ceil_div(tile.n, tile.m);
+        mk::Index from = builder.begin(lanes * (along + 1));
+        builder.add(from, mk::Variable::loop, lanes);
+        builder.add(from, mk::Variable::item_end, -lanes);
+        builder.add(from, mk::Variable::item_begin, lanes);
+        builder.branch({});
+        builder.lanes(builder.clamp(from, 0, lanes));
+        body.add(InstructionClass::compare_select, 2 * scores(), scored);
+        builder.end();
+    }
+
+    /// A lane's scores go to shared memory in 16 bits, two at a time.
+    void store_pairs(Id scored) {
+        const std::int64_t pairs = std::max<std::int64_t>(1, scores() / 2);
+        const Id packed = body.add(InstructionClass::convert_pack, pairs, scored);
+        body.add(InstructionClass::st_shared, pairs, packed);
+        mk::Access& access = builder.access();
+        access.buffer = tiles;
+        access.direction = mk::Direction::write;
+        access.bytes = 2 * hw::bytes_of(problem.dtype);
     }
 
     /// ldmatrix of a trip: each product's operands, of which warps of a row or column share some (SASS: 144
@@ -184,7 +232,7 @@ struct Gradients {
         const mk::Index head = builder.variable(mk::Variable::tile, 1, 2);
         const mk::Index kv = kv_head(builder, problem);
         const mk::Index key = builder.variable(mk::Variable::tile, tile.n);
-        body.add(InstructionClass::add_s32, 350, mk::no_id, mk::no_id, 140);
+        body.add(InstructionClass::add_s32, before_loop, mk::no_id, mk::no_id, 140);
         copy_rows(of.k, key, kv, tile.n, false);
         copy_rows(of.v, key, kv, tile.n, false);
         copy_rows(of.q, query(0, false), head, tile.m, false);
@@ -244,11 +292,13 @@ void lower_conversion(const Problem& p, const AttentionTile& tile, mk::Kernel& k
     const mk::Index row = builder.variable(mk::Variable::tile, tile.m);
     const mk::Index head = builder.variable(mk::Variable::tile, 1, 2);
     const std::int64_t elements = std::int64_t{tile.m} * tile.head / (lanes * tile.warps);
-    const Id places = body.add(InstructionClass::add_s32, 100, mk::no_id, mk::no_id, 50);
+    const Id places =
+        body.add(InstructionClass::add_s32, of_conversion, mk::no_id, mk::no_id, of_conversion / 2);
     // The sums lie as the matrix instruction leaves them, so that a lane reads one number at a time.
     const Id loaded = body.add(InstructionClass::ld_global, elements, places);
     body.box(sums, mk::Direction::read, row, head, tile.head, tile.m);
-    const Id scaled = body.add(InstructionClass::mul_f32, elements, loaded);
+    const Id added = body.add(InstructionClass::add_f32, elements, loaded);
+    const Id scaled = body.add(InstructionClass::mul_f32, elements, added);
     const Id packed =
         body.add(InstructionClass::convert_pack, std::max<std::int64_t>(1, elements / 2), scaled);
     const Id staged = body.add(InstructionClass::st_shared, std::max<std::int64_t>(1, elements / 2), packed);
@@ -264,12 +314,56 @@ void lower_conversion(const Problem& p, const AttentionTile& tile, mk::Kernel& k
     builder.finish();
 }
 
+/// dK or dV of the heads that share keys, added up by PyTorch's general reduction: 128 threads for 512
+/// results, four of them a lane's. Source: launches of the recorded rows; instructions of `sum` along columns
+/// in workloads/libraries/pytorch-2.11-reductions.toml.
+void lower_sum_of_heads(const Problem& p, mk::Kernel& kernel) {
+    constexpr std::int64_t warps = 4, of_lane = 4, of_cta = lanes * warps * of_lane;
+    constexpr std::int64_t before = 160, each_trip = 9, behind = 80;
+    const std::int64_t results = p.batch * p.sk * p.kv_heads * p.head_dim;
+    kernel.name = "reduce_kernel";
+    kernel.evidence = mk::Evidence::pooled;
+    kernel.cta = {lanes * warps, 1, 1};
+    kernel.registers_per_thread = 54;
+    kernel.schedule.tiles = {ceil_div(results, of_cta), 1, 1, 1};
+    kernel.grid = {kernel.schedule.tiles[0], 1, 1};
+    Builder builder(kernel);
+    Body body(builder);
+    const Id parts = add_heads(builder, "parts", p.dtype, results, p.group(), 1);
+    const Id sums = add_heads(builder, "sums", p.dtype, results, 1, 1);
+    builder.role("warps", warps);
+    const auto move_results = [&](Id buffer, mk::Direction direction, const mk::Index& row) {
+        body.box(buffer, direction, row, Builder::constant(0), of_cta, 1);
+        kernel.accesses.back().origin[0] = builder.variable(mk::Variable::tile, of_cta);
+        kernel.accesses.back().bytes = static_cast<std::int32_t>(of_lane * hw::bytes_of(p.dtype));
+    };
+    const Id places = body.add(InstructionClass::add_s32, before, mk::no_id, mk::no_id, before / 2);
+    builder.loop(p.group());
+    const Id read = body.add(InstructionClass::ld_global, 1, places);
+    move_results(parts, mk::Direction::read, builder.variable(mk::Variable::loop));
+    const Id wide = body.add(InstructionClass::shift, 2 * of_lane, read);
+    body.add(InstructionClass::add_f32, of_lane, wide);
+    body.add(InstructionClass::add_s32, each_trip);
+    builder.end();
+    const Id packed = body.add(InstructionClass::convert_pack, of_lane / 2,
+                               body.add(InstructionClass::add_s32, behind, mk::no_id, mk::no_id, behind / 2));
+    mk::Op& store = builder.op(InstructionClass::st_global);
+    store.dtype = p.dtype;
+    store.returns = false;
+    store.dep_count = 1;
+    store.deps[0] = {packed, 0};
+    move_results(sums, mk::Direction::write, Builder::constant(0));
+    builder.finish();
+}
+
 }  // namespace
 
 void lower_flash2_backward(const Problem& p, const AttentionTile& tile, mk::Program& program) {
     lower_products_of_rows(p, tile, program.add_kernel());
     lower_gradients(p, tile, program.add_kernel());
     lower_conversion(p, tile, program.add_kernel());
+    if (p.group() == 1) return;
+    for (int gradient = 0; gradient < 2; ++gradient) lower_sum_of_heads(p, program.add_kernel());
 }
 
 }  // namespace warptime::workloads::attention

@@ -64,3 +64,19 @@ TEST_CASE("sums of dQ have whole blocks of 128 queries") {
     CHECK(odd.kernels[2].buffers[0].extent[1] == 384);
     CHECK(moved(odd.kernels[2], 1, mk::Direction::write) == 2.0 * 300 * 64 * 2);
 }
+
+TEST_CASE("heads that share keys are added up behind the gradients, 512 results a CTA") {
+    const mk::Program shared = lowered(
+        "attention_backward",
+        sizes("1", "32", "1024", "128", {{"kv_heads", "8"}, {"causal", "1"}, {"implementation", "flash2"}}));
+    REQUIRE(shared.kernel_count == 5);
+    for (const std::size_t k : {3U, 4U}) {
+        check_launch(shared.kernels[k], {2048, 1, 1}, 128, 54, 0);
+        CHECK(moved(shared.kernels[k], 0, mk::Direction::read) == 32.0 * 1024 * 128 * 2);
+        CHECK(moved(shared.kernels[k], 1, mk::Direction::write) == 8.0 * 1024 * 128 * 2);
+    }
+    const mk::Program ragged =
+        lowered("attention_backward",
+                sizes("1", "32", "685", "64", {{"kv_heads", "16"}, {"implementation", "flash2"}}));
+    CHECK(ragged.kernels[3].grid.x == 1370);
+}

@@ -25,6 +25,9 @@ TEST_CASE("split keys leave partial results that the reduction reads once") {
     CHECK(sum.grid.x == 8 * 16 / 4);
     CHECK(moved(sum, 0, mk::Direction::read) == result * 4 * static_cast<double>(splits));
     CHECK(moved(sum, 2, mk::Direction::write) == result * 2);
+    // The parts have just been written.
+    CHECK(sum.buffers[0].before == mk::Before::warm);
+    CHECK(sum.buffers[0].written_by_step == 0);
 }
 
 TEST_CASE("shared memory holds the log-sum-exp of every split, in powers of two, for the rows of a CTA") {

@@ -15,14 +15,17 @@ namespace mk = model::kernel;
 
 namespace {
 
-/// Integer instructions before the first copy: sizes of the sequence, the CTA's place, iterators. The
-/// divisions of the head by its group depend on one another.
-constexpr std::int64_t before = 300, chain_before = 120;
+/// Integer instructions before the first copy and behind the last product: sizes of the sequence, the CTA's
+/// place, iterators, and for ragged lengths the rows that exist. The divisions of the head by its group
+/// depend on one another. SASS of flash_fwd_kernel for sm_90 with heads of 128.
+constexpr std::int64_t before = 300, before_ragged = 510, behind = 85, behind_ragged = 190;
+constexpr std::int64_t chain_of_places = 120;
 
-/// Moves, spilled registers and column numbers of a masked block, for each score (SASS of
-/// flash_fwd_kernel<128, 128, 64, 4> with a causal mask: 500 to 700 instructions more than in the loop, for
-/// 64 scores of a lane).
-constexpr std::int64_t moves_of_masked_score = 6;
+/// Moves, spilled registers and column numbers of masked blocks, for each score: of the first block, and of
+/// later ones, which the compiler joins to it by moves. SASS of flash_fwd_kernel for sm_90 with a causal
+/// mask: 171 instructions more than in the loop for 64 scores of a lane in the first, 547 in the second; 496
+/// for the 128 scores of the only one with heads of 64. Two of them for each score are the mask.
+constexpr std::int64_t moves_of_first = 1, moves_of_later = 7;
 
 constexpr std::int64_t most_trips = std::int64_t{1} << 40;
 
@@ -116,25 +119,49 @@ struct Forward {
         builder.wait(copies, 0);
         body.meet(barrier);
         copy(v, done, false, true, kv);
-        Id scores = multiply(counts.loads_q + counts.loads_k, tile.head / 16, mk::no_id);
+        const Id scores = multiply(counts.loads_q + counts.loads_k, tile.head / 16, mk::no_id);
         builder.wait(copies, 0);
         body.meet(barrier);
         copy(k, done, true, true, kv);
         body.add(InstructionClass::add_s32, tile.aside);
-        if (masked) {
-            scores = body.add(InstructionClass::compare_select, of_masked_score * counts.scores, scores);
-            if (problem.causal) body.add(InstructionClass::move, moves_of_masked_score * counts.scores);
-        }
-        const Id packed = add_softmax(body, counts, scores);
+        const Id packed = add_softmax(body, counts, masked ? add_mask(scores, done) : scores);
         multiply(counts.loads_k, tile.n / 16, packed);
     }
 
-    /// Blocks of keys that have code of their own before the loop: along the diagonal, and the last one of a
-    /// ragged length. Without a mask the last block has its own code too.
-    [[nodiscard]] std::int64_t own_blocks() const {
-        const bool ragged = problem.sk % tile.n != 0 || problem.sq % tile.m != 0;
-        return problem.causal ? ceil_div(tile.m, tile.n) + (ragged ? 1 : 0) : 1;
+    /// For each score of block `done`, or of the mean masked block where they are the loop's first trips.
+    [[nodiscard]] std::int64_t moves_of_masked(std::int64_t done) const {
+        if (apart()) return done == 0 ? moves_of_first : moves_of_later;
+        return (moves_of_first + (masked_blocks() - 1) * moves_of_later) / masked_blocks();
     }
+
+    /// Masks the scores of a block: of each that stands outside of the loop, of the first ones in it.
+    Id add_mask(Id scores, std::int64_t done) {
+        if (!apart()) {
+            mk::Index left = builder.begin(lanes * masked_blocks());
+            builder.add(left, mk::Variable::loop, -lanes);
+            builder.branch({});
+            builder.lanes(builder.clamp(left, 0, lanes));
+        }
+        const Id masked = body.add(InstructionClass::compare_select, of_masked_score * counts.scores, scores);
+        if (problem.causal) body.add(InstructionClass::move, moves_of_masked(done) * counts.scores);
+        if (!apart()) builder.end();
+        return masked;
+    }
+
+    /// The first blocks of keys, whose scores are masked: along the diagonal, and the last one of a ragged
+    /// length. They have code of their own, also where nothing is compared.
+    [[nodiscard]] std::int64_t masked_blocks() const {
+        return problem.causal ? ceil_div(tile.m, tile.n) + (ragged() ? 1 : 0) : 1;
+    }
+    /// Whether masked blocks stand before the loop: where there are no others, and where the code is so long
+    /// that each CTA fetches it anew (SASS for sm_90 with heads of 128: 128 kB with a mask and ragged
+    /// lengths, 86 kB with a mask, 54 and 67 kB without one). Otherwise they are the loop's first trips,
+    /// since the trips of the SM's other CTA hide what they wait for.
+    [[nodiscard]] bool apart() const {
+        return (problem.causal && ragged()) || blocks_of_keys() <= masked_blocks();
+    }
+    [[nodiscard]] bool ragged() const { return problem.sk % tile.n != 0 || problem.sq % tile.m != 0; }
+    [[nodiscard]] std::int64_t blocks_of_keys() const { return ceil_div(problem.sk, tile.n); }
     [[nodiscard]] bool compares() const { return problem.causal || problem.sk % tile.n != 0; }
 
     void add_result() {
@@ -149,6 +176,7 @@ struct Forward {
         const Id staged = body.add(InstructionClass::st_shared, words, packed);
         const Id met = body.add(InstructionClass::bar_sync, 1, staged);
         const Id read = body.add(InstructionClass::ld_shared, std::max<std::int64_t>(1, words / 4), met);
+        body.add(InstructionClass::add_s32, ragged() ? behind_ragged : behind);
         mk::Op& store = builder.op(InstructionClass::st_global);
         store.dtype = wide ? Dtype::fp32 : problem.dtype;
         store.count = std::max<std::int64_t>(1, words / 4);
@@ -182,7 +210,8 @@ struct Forward {
 
     void add_role() {
         builder.role("warps", tile.warps);
-        const Id places = body.add(InstructionClass::add_s32, before, mk::no_id, mk::no_id, chain_before);
+        const Id places = body.add(InstructionClass::add_s32, ragged() ? before_ragged : before, mk::no_id,
+                                   mk::no_id, chain_of_places);
         mk::Op& op = builder.op(InstructionClass::cp_async);
         op.dtype = problem.dtype;
         op.count = counts.copies_q;
@@ -193,14 +222,14 @@ struct Forward {
                  tile.m);
         const mk::Index kv = kv_head(builder, problem);
         copy(k, 0, false, false, kv);
-        const std::int64_t own = own_blocks();
+        const std::int64_t own = apart() ? masked_blocks() : 0;
         for (std::int64_t done = 0; done < own; ++done) {
             builder.loop(builder.clamp(trips_after(done), 0, 1));
             add_trip(kv, done, compares());
             builder.end();
         }
         builder.loop(builder.clamp(trips_after(own), 0, most_trips));
-        add_trip(kv, own, false);
+        add_trip(kv, own, !apart() && compares());
         builder.end();
         add_result();
         builder.finish();

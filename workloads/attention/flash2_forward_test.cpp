@@ -127,3 +127,30 @@ TEST_CASE("one query becomes a block of the heads that share keys, with the same
         RC_ASSERT(p.sq == 1 || (grouped.heads == p.heads && grouped.causal == p.causal));
     }));
 }
+
+TEST_CASE("masked blocks are the loop's first trips, or stand before it where the code is long") {
+    const auto trips = [](const char* sq, const char* causal) {
+        const mk::Program program = lowered(
+            "attention", sizes("8", "32", sq, "128", {{"causal", causal}, {"implementation", "flash2"}}));
+        const mk::Kernel& kernel = program.kernels[0];
+        return std::pair{kernel.loops.size(), kernel.branches.size()};
+    };
+    using Counts = std::pair<std::size_t, std::size_t>;
+    CHECK(trips("1024", "0") == Counts{1, 0});
+    CHECK(trips("1000", "0") == Counts{1, 1});
+    CHECK(trips("1024", "1") == Counts{1, 1});
+    CHECK(trips("1023", "1") == Counts{4, 0});  // two blocks along the diagonal and the ragged one
+    CHECK(trips("64", "0") == Counts{2, 0});
+
+    // Two of 16 blocks of 64 keys are masked: a comparison and a selection for each score.
+    const mk::Program program = lowered(
+        "attention", sizes("8", "32", "1024", "128", {{"causal", "1"}, {"implementation", "flash2"}}));
+    mk::WorkItem longer, shorter;
+    longer.end = 16;
+    shorter.end = 15;
+    const mk::WalkTotals more = mk::walk_totals(program.kernels[0], longer);
+    const mk::WalkTotals less = mk::walk_totals(program.kernels[0], shorter);
+    const auto moves = InstructionClass::move;
+    CHECK(more.instructions_of(moves) == less.instructions_of(moves));
+    CHECK(more.instructions_of(moves) == 4 * (1 + 7) * 64);
+}

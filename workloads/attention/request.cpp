@@ -3,6 +3,7 @@
 
 #include "hw/error.hpp"
 #include "workloads/attention/flash2.hpp"
+#include "workloads/attention/lean_reduction.hpp"
 #include "workloads/attention/paged.hpp"
 #include "workloads/attention/specialized.hpp"
 #include "workloads/attention/specialized_backward.hpp"
@@ -38,28 +39,34 @@ int compute_of(const hw::Gpu& gpu) {
 const AttentionTile& tile_of(const AttentionFamily& family, const Problem& problem, const hw::Gpu& gpu) {
     const AttentionTile* tile = find_tile(family, problem, gpu);
     if (tile == nullptr) {
-        throw Error("attention head_dim", std::to_string(problem.head_dim),
+        throw Error(owner(family.pass == "backward", "head_dim"), std::to_string(problem.head_dim),
                     fmt::format("a size that a {} kernel of {} has on {}", family.pass, family.implementation,
                                 gpu.id));
     }
     return *tile;
 }
 
-/// cuDNN's kernels for one query. Where the heads do not fill the SMs, keys are split over twice as many CTAs
-/// as there are SMs (fit rows of torch_attention: 8 splits of 32 heads, none of 160).
+/// In how many pieces cuDNN's kernels for one query take the keys: a power of two with which the heads fill
+/// about twice as many CTAs as there are SMs, and none with fewer than eight blocks of keys. Source: grids of
+/// recorded rows (torch_attention, fit and development rows: 8 heads and 8 blocks 8, 8 and 64 32, 32 and 128
+/// 8; 64 heads and 4 blocks, 32 and 4, 160 and 24 none).
+std::int64_t splits_of_single_query(std::int64_t heads, std::int64_t key_blocks, std::int64_t sms) {
+    constexpr std::int64_t least_blocks = 8, ctas_of_sm = 2;
+    if (heads >= sms || key_blocks < least_blocks) return 1;
+    const auto most = std::bit_floor(static_cast<std::uint64_t>(ctas_of_sm * sms / heads));
+    return std::min({static_cast<std::int64_t>(most), key_blocks, std::int64_t{most_splits}});
+}
+
 void lower_single_query(const libraries::Libraries& libraries, const Problem& problem, const hw::Gpu& gpu,
                         mk::Program& program) {
     const AttentionFamily& family = family_of(libraries, Implementation::cudnn, "split", gpu);
     const AttentionTile& tile = tile_of(family, problem, gpu);
-    const auto sms = static_cast<std::int64_t>(gpu.sm.count.value());
-    const std::int64_t heads = problem.q_heads();
-    const std::int64_t splits = heads < sms ? std::min(2 * sms / heads, ceil_div(problem.sk, tile.n)) : 1;
+    const auto splits = static_cast<int>(splits_of_single_query(
+        problem.q_heads(), ceil_div(problem.sk, tile.n), static_cast<std::int64_t>(gpu.sm.count.value())));
     if (splits > 1) {
-        lower_flash2_split(problem, tile, static_cast<int>(std::min<std::int64_t>(splits, most_splits)),
-                           program.add_kernel());
+        lower_flash2_split(problem, tile, splits, program.add_kernel());
         program.kernels[program.kernel_count - 1].name = "cudnn_flash_fprop_split";
-        lower_flash2_combine(problem, tile, static_cast<int>(std::min<std::int64_t>(splits, most_splits)),
-                             program.add_kernel());
+        lower_lean_reduction(problem, splits, program.add_kernel());
         return;
     }
     lower_flash2_forward(problem, tile, program.add_kernel());
@@ -181,7 +188,7 @@ const AttentionFamily& family_of(const libraries::Libraries& libraries, Implemen
             return family;
         }
     }
-    throw Error("attention implementation", std::string(to_string(implementation)),
+    throw Error(owner(pass == "backward", "implementation"), std::string(to_string(implementation)),
                 fmt::format("one with a {} kernel for compute capability {}.{} ({})", pass, gpu.compute_major,
                             gpu.compute_minor, gpu.id));
 }

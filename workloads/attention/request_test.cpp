@@ -28,6 +28,8 @@ TEST_CASE("what cannot run is refused by the parameter's name") {
     CHECK(refused("attention", sizes("1", "8", "64", "64", {{"implementation", "flash3"}}),
                   "a100-sxm-80gb") == "attention implementation");
     CHECK(refused("attention", sizes("1", "8", "64", "64"), "t4") == "attention implementation");
+    CHECK(refused("attention_backward", sizes("1", "8", "64", "64"), "t4") ==
+          "attention_backward implementation");
     CHECK(refused("attention", {{"batch", "1"}, {"heads", "1"}, {"sq", "64"}}) == "attention head_dim");
 }
 

@@ -9,6 +9,7 @@
 namespace mk = warptime::model::kernel;
 using namespace warptime::workloads;
 using attention::fixture::check_launch;
+using attention::fixture::Given;
 using attention::fixture::lowered;
 using attention::fixture::matrix_flop;
 using attention::fixture::moved;
@@ -59,4 +60,22 @@ TEST_CASE("cuDNN's backward pass does the same products, and adds the heads up t
     const mk::Program masked =
         lowered("attention_backward", sizes("2", "8", "512", "128", {{"kv_heads", "2"}, {"causal", "1"}}));
     CHECK(matrix_flop(masked.kernels[1]) == p.backward_flop() * 20 / 32);
+}
+
+TEST_CASE("each CTA of cuDNN's backward takes every 132nd item") {
+    const Given cudnn{{"implementation", "cudnn"}};
+    Given masked = cudnn;
+    masked.insert({"causal", "1"});
+    CHECK(lowered("attention_backward", sizes("2", "32", "1024", "128", cudnn)).kernels[1].schedule.kind ==
+          mk::ScheduleKind::static_stride);
+    const mk::Program program = lowered("attention_backward", sizes("2", "32", "1024", "128", masked));
+    const mk::Schedule& schedule = program.kernels[1].schedule;
+    CHECK(schedule.kind == mk::ScheduleKind::listed);
+    CHECK_FALSE(schedule.on_demand);
+    // Eight blocks of keys a head: CTA 0 has blocks 0 and 4 in turns, of 16 and 8 blocks of queries.
+    std::int64_t trips = 0;
+    for (std::size_t i = 0; i < schedule.items.size(); i += 132) {
+        trips += schedule.items[i].end - schedule.items[i].begin;
+    }
+    CHECK(trips == 48);
 }

@@ -11,6 +11,17 @@
 
 namespace warptime::workloads::choice {
 
+namespace {
+
+/// Several groups make one product where a group has few channels.
+bool serves(const libraries::GemmFamily& family, const convolution::Problem& problem, const hw::Gpu& gpu) {
+    const std::int64_t channels = problem.channels / problem.groups * convolution::packed_groups(problem);
+    return family.runs_on(gpu) && channels >= family.channels_least &&
+           std::find(family.dtypes.begin(), family.dtypes.end(), problem.dtype) != family.dtypes.end();
+}
+
+}  // namespace
+
 gemm::Config choose_convolution(const convolution::Problem& problem, const libraries::Libraries& libraries,
                                 const hw::Gpu& gpu, const Score& score, ChoiceMemory& memory) {
     const gemm::Problem product = convolution::as_product(problem);
@@ -37,10 +48,7 @@ gemm::Config choose_convolution(const convolution::Problem& problem, const libra
     }
     memory.begin_choice();
     for (const libraries::GemmFamily& family : libraries.convolution_families) {
-        if (!family.runs_on(gpu) ||
-            std::find(family.dtypes.begin(), family.dtypes.end(), problem.dtype) == family.dtypes.end()) {
-            continue;
-        }
+        if (!serves(family, problem, gpu)) continue;
         for (const libraries::Tile& tile : family.tiles) {
             consider(gemm::vendor_config(product, family, tile, family.clusters.front(), gpu));
         }

@@ -81,6 +81,22 @@ TEST_CASE("each tile of each family that knows the type is a candidate") {
     }
 }
 
+TEST_CASE("families that want more channels than there are, are no candidates") {
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    std::size_t tiles = 0;
+    for (const libraries::GemmFamily& family : data().convolution_families) {
+        const bool knows = std::find(family.dtypes.begin(), family.dtypes.end(), warptime::hw::Dtype::bf16) !=
+                           family.dtypes.end();
+        if (knows && family.runs_on(gpu) && family.channels_least <= 33) tiles += family.tiles.size();
+    }
+    choice::ChoiceMemory memory(gpu);
+    convolution::Problem p = problem(3);
+    p.channels = 33;
+    (void)choice::choose_convolution(p, data(), gpu, choice::Score(uneven), memory);
+    CHECK(tiles > 0);
+    CHECK(memory.calls() == tiles);
+}
+
 TEST_CASE("one tap of whole words is the library's own product") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
     choice::ChoiceMemory memory(gpu), of_product(gpu);

@@ -29,10 +29,10 @@ void lower_padding(std::int64_t rows, std::int64_t cleared, std::int64_t from, s
     kernel.registers_per_thread = 30;
     const std::int64_t moved = std::min(from, to);
     const std::int64_t rows_of_turn = std::max<std::int64_t>(1, threads / moved);
-    kernel.schedule.kind = mk::ScheduleKind::static_stride;
-    kernel.schedule.tiles = {gemm::ceil_div(rows, rows_of_turn), 1, 1, 1};
-    const auto sms = static_cast<std::int64_t>(gpu.sm.count.value());
-    kernel.grid = {std::min(kernel.schedule.tiles[0], ctas_of_sm * sms), 1, 1};
+    const std::int64_t turns = gemm::ceil_div(rows, rows_of_turn);
+    const std::int64_t ctas = std::min(turns, ctas_of_sm * static_cast<std::int64_t>(gpu.sm.count.value()));
+    kernel.schedule.tiles = {ctas, 1, 1, 1};
+    kernel.grid = {ctas, 1, 1};
     mk::Builder b(kernel);
     mk::Id buffers[2] = {mk::no_id, mk::no_id};
     for (const bool is_input : {true, false}) {
@@ -52,15 +52,23 @@ void lower_padding(std::int64_t rows, std::int64_t cleared, std::int64_t from, s
         access.pattern = mk::PatternKind::collective;
         access.rank = 2;
         access.bytes = hw::bytes_of(dtype);
-        access.origin[1] = b.variable(mk::Variable::tile, rows_of_turn);
+        access.origin[1] = b.index(0, {mk::term(mk::Variable::tile, rows_of_turn),
+                                       mk::term(mk::Variable::loop, ctas * rows_of_turn)});
         access.box = {moved, rows_of_turn, 1, 1, 1};
         return access;
     };
     b.role("warps", threads / lanes);
+    mk::Op sizes;
+    sizes.cls = InstructionClass::add_s32;
+    sizes.count = sizes.chain = 100;
+    b.op(sizes);
+    b.loop(gemm::ceil_div(turns, ctas));
+    // Divisions by the sizes, for each element. Source: times of recorded kernels, 0.8 us for each element of
+    // 264 x 1024 threads, half of it for the issue slots of 65 instructions.
     mk::Op places;
-    places.cls = InstructionClass::mad_s32;
-    places.count = 40;
-    places.chain = 20;
+    places.cls = InstructionClass::add_s32;
+    places.count = 65;
+    places.chain = 30;
     const mk::Id placed = b.op(places);
     mk::Op load;
     load.cls = InstructionClass::ld_global;
@@ -75,6 +83,7 @@ void lower_padding(std::int64_t rows, std::int64_t cleared, std::int64_t from, s
     store.dep_count = 1;
     store.deps[0] = {loaded, 0};
     b.op(store, {box(buffers[1], mk::Direction::write)});
+    b.end();
     b.finish();
 }
 
@@ -134,108 +143,6 @@ void lower_convolution(const Problem& problem, const gemm::Config& config, const
     } else {
         lower_implicit(problem, config, gpu, program);
     }
-}
-
-void lower_depthwise(const Problem& problem, mk::Kernel& kernel) {
-    constexpr std::int64_t threads = 128, vector = 8;
-    const std::int64_t multiplier = problem.out_channels / problem.groups;
-    const std::int64_t outputs = problem.stride == 1 ? 6 : 4;  // of a thread, along a row
-    const std::int64_t bytes = hw::bytes_of(problem.dtype);
-    const std::int64_t vectors = gemm::ceil_div(problem.channels, vector) * multiplier;
-    const std::int64_t side = problem.out_size();
-    const std::int64_t ctas =
-        gemm::ceil_div(problem.batch * side * gemm::ceil_div(side, outputs) * vectors, threads);
-    kernel.name = "conv2d_c1_k1_nhwc";
-    kernel.evidence = mk::Evidence::pooled;
-    kernel.grid = {ctas, 1, 1};
-    kernel.cta = {threads, 1, 1};
-    kernel.registers_per_thread = problem.kernel <= 3 ? 80 : problem.kernel <= 5 ? 158 : 255;
-    kernel.schedule.tiles = {ctas, 1, 1, 1};
-    mk::Builder b(kernel);
-    const auto add_buffer = [&](const mk::Name& name, std::int64_t elements) {
-        mk::Buffer buffer;
-        buffer.name = name;
-        buffer.dtype = problem.dtype;
-        buffer.extent[0] = std::max<std::int64_t>(1, elements);
-        buffer.contents = mk::Contents::random;
-        return b.buffer(buffer);
-    };
-    const std::int64_t input = problem.batch * problem.size * problem.size * problem.channels;
-    const std::int64_t output = problem.out_pixels() * problem.out_channels;
-    const mk::Id in = add_buffer("in", input);
-    const mk::Id weights = add_buffer("weights", problem.out_channels * problem.taps());
-    const mk::Id out = add_buffer("out", output);
-    // A CTA's threads lie side by side along the channels and pixels.
-    const std::int64_t inputs_of_cta = std::max<std::int64_t>(1, input / ctas);
-    const std::int64_t outputs_of_cta = std::max<std::int64_t>(1, output / ctas);
-    const std::int64_t pieces = std::max<std::int64_t>(1, vector * bytes / 16);
-    const auto access = [&](mk::Id buffer, mk::Direction direction, const mk::Index& origin,
-                            std::int64_t step) {
-        mk::Access a;
-        a.buffer = buffer;
-        a.direction = direction;
-        a.bytes = static_cast<std::int32_t>(std::min<std::int64_t>(16, vector * bytes));
-        a.origin[0] = origin;
-        a.step = step;
-        a.bounds = mk::Bounds::wrap;
-        return a;
-    };
-    b.role("warps", threads / lanes);
-    mk::Op places;
-    places.cls = InstructionClass::mad_s32;
-    places.count = 120;
-    places.chain = 60;
-    b.op(places);
-    b.loop(problem.kernel);
-    const std::int64_t columns = (outputs - 1) * problem.stride + problem.kernel;
-    mk::Op load;
-    load.cls = InstructionClass::ld_global;
-    load.dtype = problem.dtype;
-    load.count = columns * pieces;
-    const std::int64_t warp_elements = lanes * vector;
-    mk::Index origin = b.begin();
-    b.add(origin, mk::Variable::tile, inputs_of_cta);
-    b.add(origin, mk::Variable::warp, warp_elements);
-    b.add(origin, mk::Variable::loop, problem.size * problem.channels);
-    const mk::Id pixels = b.op(load, {access(in, mk::Direction::read, origin, problem.channels)});
-    mk::Op taps = load;
-    taps.count = problem.kernel * pieces;
-    mk::Index tap = b.begin();
-    b.add(tap, mk::Variable::loop, problem.kernel * problem.channels);
-    const mk::Id filter = b.op(taps, {access(weights, mk::Direction::read, tap, problem.channels)});
-    mk::Op convert;
-    convert.cls = InstructionClass::shift;
-    convert.count = bytes < 4 ? (columns + problem.kernel) * vector : 1;
-    convert.dep_count = 2;
-    convert.deps[0] = {pixels, 0};
-    convert.deps[1] = {filter, 0};
-    const mk::Id converted = b.op(convert);
-    mk::Op multiply;
-    multiply.cls = InstructionClass::fma_f32;
-    multiply.count = outputs * problem.kernel * vector;
-    multiply.chain = problem.kernel;
-    multiply.dep_count = 1;
-    multiply.deps[0] = {converted, 0};
-    b.op(multiply);
-    b.end();
-    mk::Op pack;
-    pack.cls = InstructionClass::convert_pack;
-    pack.count = outputs * vector / 2;
-    const mk::Id packed = b.op(pack);
-    mk::Op store;
-    store.cls = InstructionClass::st_global;
-    store.dtype = problem.dtype;
-    store.count = outputs * pieces;
-    store.returns = false;
-    store.dep_count = 1;
-    store.deps[0] = {packed, 0};
-    mk::Index result = b.begin();
-    b.add(result, mk::Variable::tile, outputs_of_cta);
-    b.add(result, mk::Variable::warp, warp_elements);
-    mk::Access write = access(out, mk::Direction::write, result, threads * vector);
-    write.bounds = mk::Bounds::clip;
-    b.op(store, {write});
-    b.finish();
 }
 
 }  // namespace warptime::workloads::convolution

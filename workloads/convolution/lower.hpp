@@ -1,4 +1,4 @@
-// From a convolution to its kernels: an implicit product, or a direct kernel for one channel a group.
+// From a convolution to its kernels: an implicit product.
 // Source: kernel names and launches of cuDNN as recorded (torch_conv2d, fit and development rows).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,8 +18,5 @@ void lower_implicit(const Problem& problem, const gemm::Config& config, const hw
 /// The kernels of a product with this tiling: those above, or in fp32 those of turned images.
 void lower_convolution(const Problem& problem, const gemm::Config& config, const hw::Gpu& gpu,
                        model::kernel::Program& program);
-
-/// Each thread computes some neighbouring pixels of eight channels.
-void lower_depthwise(const Problem& problem, model::kernel::Kernel& kernel);
 
 }  // namespace warptime::workloads::convolution

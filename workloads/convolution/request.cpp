@@ -2,6 +2,9 @@
 #include "workloads/convolution/request.hpp"
 
 #include "hw/error.hpp"
+#include "hw/tensor_rate.hpp"
+#include "workloads/convolution/depthwise.hpp"
+#include "workloads/convolution/direct.hpp"
 #include "workloads/convolution/lower.hpp"
 
 #include <fmt/format.h>
@@ -19,6 +22,10 @@ namespace {
 
 }  // namespace
 
+bool ConvolutionRequest::is_open() const {
+    return !config && !problem.depthwise() && !is_direct(problem);
+}
+
 void ConvolutionRequest::check(const hw::Gpu& gpu) const {
     const Problem& p = problem;
     if (p.channels % p.groups != 0)
@@ -28,6 +35,11 @@ void ConvolutionRequest::check(const hw::Gpu& gpu) const {
     }
     if (p.kernel > p.size + 2 * p.padding()) {
         refuse("kernel", p.kernel, fmt::format("at most the padded size, {}", p.size + 2 * p.padding()));
+    }
+    if (p.plain() && !p.turned() && hw::tensor_rate(p.dtype, gpu).value() == 0.0) {
+        throw Error(
+            "conv2d dtype", std::string(hw::to_string(p.dtype)),
+            fmt::format("a type that the tensor cores of {} have: {}", gpu.id, hw::tensor_dtypes(gpu)));
     }
     const double bytes = p.input_bytes() + p.weight_bytes() + p.output_bytes();
     if (bytes > gpu.dram.capacity.value()) {
@@ -44,6 +56,10 @@ void ConvolutionRequest::lower(const libraries::Libraries& /*libraries*/, const 
         Problem direct = problem;
         if (direct.dtype == hw::Dtype::tf32) direct.dtype = hw::Dtype::fp32;
         lower_depthwise(direct, program.add_kernel());
+        return;
+    }
+    if (is_direct(problem)) {
+        lower_direct(problem, program.add_kernel());
         return;
     }
     if (!config) throw Error("conv2d tile", "none", "a tile, which workloads/choice finds for a library");

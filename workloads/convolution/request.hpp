@@ -20,7 +20,7 @@ class ConvolutionRequest final : public Request {
     Problem problem;
     std::optional<gemm::Config> config;
 
-    [[nodiscard]] bool is_open() const override { return !config && !problem.depthwise(); }
+    [[nodiscard]] bool is_open() const override;
     void check(const hw::Gpu& gpu) const override;
     void lower(const libraries::Libraries& libraries, const hw::Gpu& gpu,
                model::kernel::Program& program) const override;

@@ -20,6 +20,7 @@ TEST_CASE("what cannot run is refused by the parameter's name") {
     CHECK(refused(sizes("1", "64", "64", "32", "3", {{"dtype", "tf32"}})) == "accepted");
     CHECK(refused(sizes("1", "64", "64", "32", "3", {{"dtype", "int8"}})) == "conv2d dtype");
     CHECK(refused(sizes("1", "64", "64", "32", "3", {{"dtype", "fp32"}}), "a100-sxm-80gb") == "accepted");
+    CHECK(refused(sizes("1", "64", "64", "32", "1"), "t4") == "conv2d dtype");
     CHECK(refused(sizes("4096", "4096", "4096", "256", "3")) != "accepted");
     CHECK(refused(sizes("1", "64", "64", "32", "3"), "t4") == "conv2d gpu");
     CHECK(refused(sizes("1", "64", "64", "32", "3"), "a100-sxm-80gb") == "accepted");

@@ -47,32 +47,62 @@ mk::Id add_scales(Parts& parts) {
     return parts.builder.op(load, {access});
 }
 
-/// Finds the problem, reads its addresses and writes the tensor maps of A and B for it. Each map is released
-/// and acquired by a fence. Source: CUTLASS 3.8, include/cutlass/gemm/collective/
-/// sm90_mma_array_tma_gmma_ss_warpspecialized.hpp (tensormaps_*) and sm90_tile_scheduler_group.hpp.
-void add_map_updates(Parts& parts) {
-    constexpr std::int64_t reads_in_series = 4, fences = 4, words = 8;
-    mk::Builder& b = parts.builder;
-    mk::Buffer& problems = b.buffer();
+/// A list of problems, which the kernel before has written.
+mk::Id add_problems(Parts& parts) {
+    constexpr std::int64_t words = 8;
+    mk::Buffer& problems = parts.builder.buffer();
     problems.name = "problems";
     problems.dtype = Dtype::int64;
     problems.extent[0] = words * parts.problem.batch;
-    problems.before = mk::Before::warm;  // the kernel before has written them
-    const mk::Id buffer = b.last_buffer();
+    problems.before = mk::Before::warm;
+    return parts.builder.last_buffer();
+}
+
+/// Reads numbers of a problem, each where the one before says.
+mk::Id read_in_series(Parts& parts, mk::Id problems, std::int64_t count, mk::Id before) {
     mk::Op load;
     load.cls = InstructionClass::ld_global;
-    load.count = load.chain = reads_in_series;
+    load.count = load.chain = count;
+    load.dep_count = before == mk::no_id ? 0 : 1;
+    load.deps[0] = {before, 0};
     mk::Access access;
-    access.buffer = buffer;
+    access.buffer = problems;
     access.pattern = mk::PatternKind::broadcast;
     access.bytes = 8;
-    const mk::Id read = b.op(load, {access});
+    return parts.builder.op(load, {access});
+}
+
+mk::Id add_fences(Parts& parts, std::int64_t count, mk::Id before) {
     mk::Op fence;
     fence.cls = InstructionClass::fence;
-    fence.count = fence.chain = fences;
-    fence.dep_count = 1;
-    fence.deps[0] = {read, 0};
-    b.op(fence);
+    fence.count = fence.chain = count;
+    fence.dep_count = before == mk::no_id ? 0 : 1;
+    fence.deps[0] = {before, 0};
+    return parts.builder.op(fence);
+}
+
+/// Every warp looks for its tile among the problems: their sizes, and sums over the lanes. A CTA of 8 trips
+/// has 640 instructions a warp (counters_torch_grouped), most of them before its tile.
+mk::Id find_problem(Parts& parts, mk::Id problems) {
+    constexpr std::int64_t of_search = 400, in_series = 150;
+    const mk::Id sizes = read_in_series(parts, problems, 1, mk::no_id);
+    mk::Op search;
+    search.cls = InstructionClass::add_s32;
+    search.count = of_search;
+    search.chain = in_series;
+    search.dep_count = 1;
+    search.deps[0] = {sizes, 0};
+    return parts.builder.op(search);
+}
+
+/// Finds the problem, reads its addresses and writes `maps` tensor maps for it. Each map is released by a
+/// fence, and by one acquired. Source: CUTLASS 3.8, include/cutlass/gemm/collective/
+/// sm90_mma_array_tma_gmma_ss_warpspecialized.hpp (tensormaps_*), sm90_tile_scheduler_group.hpp and
+/// kernel/sm90_gemm_array_tma_warpspecialized_pingpong.hpp.
+void add_map_updates(Parts& parts, mk::Id problems, std::int64_t fences) {
+    constexpr std::int64_t reads_in_series = 4;
+    const mk::Id found = find_problem(parts, problems);
+    add_fences(parts, fences, read_in_series(parts, problems, reads_in_series, found));
 }
 
 }  // namespace
@@ -121,8 +151,11 @@ void add_specialized_roles(Parts& parts) {
     empty.arrivals = warpgroups_per_tile * 4 * ctas;
     const mk::Id empty_id = b.token(empty);
 
+    // The maps of A and B are released and acquired; that of C is released now and acquired behind the loop.
+    constexpr std::int64_t fences_of_operands = 4, fences_of_result = 1;
+    const mk::Id problems = c.rewrites_maps ? add_problems(parts) : mk::no_id;
     b.role("producer", 1);
-    if (c.rewrites_maps) add_map_updates(parts);
+    if (c.rewrites_maps) add_map_updates(parts, problems, fences_of_operands);
     b.loop(parts.trips);
     b.wait(empty_id);
     for (const bool is_a : {true, false}) {
@@ -138,6 +171,7 @@ void add_specialized_roles(Parts& parts) {
     if (pingpong) {
         b.alternate();
     }
+    if (c.rewrites_maps) add_map_updates(parts, problems, fences_of_result);
     b.loop(parts.trips);
     b.wait(full_id);
     add_wgmma_of_stage(parts, warpgroups_per_tile);
@@ -163,6 +197,7 @@ void add_specialized_roles(Parts& parts) {
         multiply.dep_count = 1;
         multiply.deps[0] = {scales, 0};
     }
+    if (c.rewrites_maps) add_fences(parts, fences_of_result, mk::no_id);
     add_epilogue(parts, warpgroups_per_tile * 4, true);
     b.finish();
 }

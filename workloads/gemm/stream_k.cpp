@@ -125,6 +125,7 @@ void begin_owned_tile(Parts& parts, int warps) {
     sums.rank = 3;
     sums.extent = {c.cta_n, c.cta_m, parts.ctas, 1, 1};
     sums.stride = {1, c.cta_n, std::int64_t{c.cta_n} * c.cta_m, 0, 0};
+    sums.before = mk::Before::warm;  // what is read of it, CTAs of this kernel have just written
     const mk::Id workspace = b.last_buffer();
     const std::int64_t of_lane = std::int64_t{c.cta_m} * c.cta_n / (std::int64_t{warps} * 32);
     const std::int64_t words = of_lane / at_once;
@@ -181,9 +182,24 @@ void begin_owned_tile(Parts& parts, int warps) {
     const mk::Id seen =
         b.op(op_after(InstructionClass::ld_global, 1, mk::no_id), {flag_of(mk::Direction::read, peer)});
     const mk::Id passed = b.op(op_after(InstructionClass::bar_sync, 2, seen));
-    mk::Op load = op_after(InstructionClass::ld_global, words, passed);
-    load.dtype = Dtype::fp32;
-    const mk::Id loaded = b.op(load, {part_of(mk::Direction::read, peer)});
+    // A lane takes eight numbers side by side by two loads, which pass the L1 by. So each half of the loads
+    // asks for all sectors of the part and takes half of each.
+    const mk::Index part = b.sum(b.scaled(peer, std::int64_t{c.cta_m} * c.cta_n),
+                                 b.variable(mk::Variable::warp, 32 * 2 * at_once));
+    mk::Id loaded = passed;
+    for (const std::int64_t half : {0, 1}) {
+        mk::Op load = op_after(InstructionClass::ld_global, words / 2, passed);
+        load.dtype = Dtype::fp32;
+        mk::Access access;
+        access.buffer = workspace;
+        access.pattern = mk::PatternKind::stride;
+        access.bytes = 4 * at_once;
+        access.inner = 2 * at_once;
+        access.origin[0] = b.sum(part, mk::Builder::constant(half * at_once));
+        access.step = std::int64_t{warps} * 32 * 2 * at_once;
+        access.cache = mk::CachePolicy::cg;
+        loaded = b.op(load, {access});
+    }
     const mk::Id turned = b.op(op_after(InstructionClass::st_shared, words, loaded));
     const mk::Id again = b.op(op_after(InstructionClass::bar_sync, 2, turned));
     const mk::Id own = b.op(op_after(InstructionClass::ld_shared, words, again));

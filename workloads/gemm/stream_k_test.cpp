@@ -117,6 +117,13 @@ TEST_CASE("the walk finds all products, each part written and read once, and C w
         CHECK(begun_inside == 66);
         CHECK(written == 4.0 * 128 * 128 * static_cast<double>(begun_inside));
         CHECK(read == written);
+        // SASS: lanes 32 bytes apart, 16 bytes at a time.
+        for (const mk::Access& access : kernel.accesses) {
+            if (access.buffer != parts || access.direction != mk::Direction::read) continue;
+            CHECK(access.bytes == 16);
+            CHECK(access.inner == 8);
+            CHECK(kernel.buffers[static_cast<std::size_t>(parts)].before == mk::Before::warm);
+        }
     }
 }
 

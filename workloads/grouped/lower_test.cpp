@@ -13,6 +13,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace mk = warptime::model::kernel;
 using namespace warptime::workloads;
@@ -82,4 +83,17 @@ TEST_CASE("every tile of every expert is listed once, in whole clusters") {
     for (const auto& [tile, count] : times) CHECK(count == 1);
     // Padded rows and columns are multiplied too; ping-pong consumers take an item each in turn.
     CHECK(flop == 3 * 2 * 3 * (2.0 * 64 * 128 * 256));
+}
+
+TEST_CASE("producer and consumers rewrite their maps behind fences, consumers once more behind their loop") {
+    const mk::Program program = lowered({{"experts", "4"}, {"tokens", "64"}, {"n", "1024"}, {"k", "1024"}});
+    const mk::Kernel& kernel = program.kernels[1];
+    std::vector<std::int64_t> fences;
+    for (const mk::Op& op : kernel.ops) {
+        if (op.cls == warptime::hw::InstructionClass::fence) fences.push_back(op.count);
+    }
+    CHECK(fences == std::vector<std::int64_t>{4, 1, 1});
+    for (const mk::Buffer& buffer : kernel.buffers) {
+        if (buffer.name.view() == "problems") CHECK(buffer.before == mk::Before::warm);
+    }
 }

@@ -66,6 +66,7 @@ struct GemmFamily {
     int copy_conflicts = 0;        ///< passes by which bank conflicts of the stage lengthen a copy
     double split_waves_max = 0.0;  ///< more waves of whole tiles than this are not split; 0: any
     int split_work_min = 0;        ///< least product of K and splits; 0: any
+    int channels_least = 0;        ///< of a convolution's group; fewer run other families; 0: any
     int rows_max = 0;              ///< the most rows of C that its kernels take; 0: any
     int rows_always = 0;           ///< products of up to this many rows run no other family
     int band_clusters = 0;         ///< clusters across a band; 0: no bands, shorter side of the grid first

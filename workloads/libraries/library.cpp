@@ -133,6 +133,7 @@ GemmFamily read_family(const Section& section) {
         section.table.contains("blocks_up_to_bytes") ? section.whole("blocks_up_to_bytes") : 0;
     family.blocks_of_pairs_up_to =
         section.table.contains("blocks_of_pairs_up_to") ? section.whole("blocks_of_pairs_up_to") : 0;
+    family.channels_least = section.table.contains("channels_least") ? section.whole("channels_least") : 0;
     family.copy_conflicts = section.table.contains("copy_conflicts") ? section.whole("copy_conflicts") : 0;
     family.split_waves_max =
         section.table.contains("split_waves_max") ? section.number("split_waves_max") : 0.0;
