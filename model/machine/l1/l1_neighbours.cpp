@@ -69,16 +69,21 @@ Slices slices_of_origin(const kernel::Kernel& kernel, const kernel::Access& acce
     Slices result;
     std::array<double, 4> of{1.0, 1.0, 1.0, 1.0};
     int terms = 0;
-    const kernel::Index& index = access.origin[0];
-    for (std::size_t t = index.first; t < index.first + std::size_t{index.count}; ++t) {
-        const kernel::Term& term = kernel.terms[t];
-        if (term.variable != kernel::Variable::tile || term.coefficient == 0) continue;
-        const auto tiles = static_cast<double>(kernel.schedule.tiles[term.position]);
-        double values = std::ceil(tiles / static_cast<double>(std::max<std::int64_t>(1, term.divisor)));
-        if (term.modulus > 0) values = std::min(values, static_cast<double>(term.modulus));
-        of[term.position] = std::min(tiles, of[term.position] * values);
-        result.step = std::abs(static_cast<double>(term.coefficient)) * size;
-        ++terms;
+    const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
+    double pitch = size;
+    for (std::size_t d = 0; d < access.rank; ++d) {
+        const kernel::Index& index = access.origin[d];
+        for (std::size_t t = index.first; t < index.first + std::size_t{index.count}; ++t) {
+            const kernel::Term& term = kernel.terms[t];
+            if (term.variable != kernel::Variable::tile || term.coefficient == 0) continue;
+            const auto tiles = static_cast<double>(kernel.schedule.tiles[term.position]);
+            double values = std::ceil(tiles / static_cast<double>(std::max<std::int64_t>(1, term.divisor)));
+            if (term.modulus > 0) values = std::min(values, static_cast<double>(term.modulus));
+            of[term.position] = std::min(tiles, of[term.position] * values);
+            result.step = std::abs(static_cast<double>(term.coefficient)) * pitch;
+            ++terms;
+        }
+        pitch *= static_cast<double>(buffer.extent[d]);
     }
     if (terms != 1) result.step = 0.0;
     result.count = of[0] * of[1] * of[2] * of[3];
