@@ -55,6 +55,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <span>
 #include <utility>
@@ -561,15 +562,55 @@ class Accumulator {
     }
 
     /// Share of an access's bytes that nothing the CTA has touched before has brought into the L2.
-    [[nodiscard]] double new_to_cta(const Access& access) const {
+    [[nodiscard]] double new_to_cta(const Access& access) {
         if (access.reuse == 0) return 1.0;
         const kernel::Reuse& reuse = kernel_.reuse[access.reuse - 1U];
-        return std::max(0.0, 1.0 - reuse.sectors.back() - reuse.beside);
+        return std::max(0.0, 1.0 - kept_in_l2(access) - reuse.beside);
+    }
+
+    /// Bytes that the L2 holds for each CTA at work while all of them read as much; no limit where it holds
+    /// all that they reach.
+    [[nodiscard]] double l2_room() {
+        if (l2_room_ < 0.0) {
+            const double ctas = std::min(static_cast<double>(kernel_.schedule.item_count()),
+                                         gpu_.sm.count.value() * static_cast<double>(resident_));
+            double reached = 0.0;
+            for (const kernel::Buffer& buffer : kernel_.buffers) {
+                if (buffer.space == kernel::Space::global) reached += machine::bytes_in_use(buffer, ctas);
+            }
+            const double usable = gpu_.l2.capacity.value() * gpu_.l2.usable.value();
+            l2_room_ = reached > usable ? usable / ctas : std::numeric_limits<double>::max();
+        }
+        return l2_room_;
+    }
+
+    /// Whether each CTA has bytes of its own: the place depends on all coordinates of its tile.
+    [[nodiscard]] bool own_slice(const Access& access) const {
+        if (scattered(access)) return false;
+        std::array<bool, 4> on{};
+        for (std::size_t d = 0; d < access.rank; ++d) {
+            for (std::size_t t = access.origin[d].first; t < access.origin[d].first + access.origin[d].count;
+                 ++t) {
+                const kernel::Term& term = kernel_.terms[t];
+                if (term.variable == kernel::Variable::tile && term.coefficient != 0)
+                    on[term.position] = true;
+            }
+        }
+        for (std::size_t d = 0; d < on.size(); ++d) {
+            if (kernel_.schedule.tiles[d] > 1 && !on[d]) return false;
+        }
+        return true;
+    }
+
+    /// Share of an access's sectors that its CTA has read before and finds in the L2 at least.
+    [[nodiscard]] double kept_in_l2(const Access& access) {
+        const kernel::Reuse& reuse = kernel_.reuse[access.reuse - 1U];
+        return own_slice(access) ? machine::kept_by(reuse.sectors, l2_room()) : reuse.sectors.back();
     }
 
     /// Largest share of the loads of one of nodes [first, last) that bring lines for their CTA alone. Loads
     /// of which half do are as often one of two that go together.
-    [[nodiscard]] double own_loads(std::size_t first, std::size_t last) const {
+    [[nodiscard]] double own_loads(std::size_t first, std::size_t last) {
         double most = 0.0;
         for (std::size_t n = first; n < last && waits_.size() > 0; ++n) {
             if (kernel_.nodes[n].kind != NodeKind::op) continue;
@@ -1019,6 +1060,11 @@ class Accumulator {
                 traffic.scattered_span = std::max(traffic.scattered_span, reach);
             }
             traffic.fetched_bytes += trips * executions * asked;
+            if (access.reuse > 0 && op.cls == InstructionClass::ld_global) {
+                const kernel::Reuse& reuse = kernel_.reuse[access.reuse - 1U];
+                const double lost = reuse.sectors.back() - kept_in_l2(access);
+                traffic.lost_bytes += trips * executions * std::min(touch.sectors * sector * lost, moved);
+            }
             traffic.sectors_read += trips * executions * moved / sector;
             traffic.multicast = traffic.multicast || access.multicast_ctas > 1;
             traffic.in_rows = traffic.in_rows ||
@@ -1148,6 +1194,7 @@ class Accumulator {
     Followed followed_;
     std::int64_t resident_;
     double lines_under_way_ = 0.0;  ///< 0 until known
+    double l2_room_ = -1.0;         ///< negative until known
     double own_loads_ = 0.0;        ///< own_loads of the loop that is being added
     kernel::Coordinates item_;
     double beyond_typical_;

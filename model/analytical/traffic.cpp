@@ -464,8 +464,9 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         // Where the set has outgrown the L2, an item's repeated reads come from DRAM each time.
         const double turns =
             use.span_bytes > 0.0 && footprint > all ? std::max(1.0, use.read_bytes / use.span_bytes) : 1.0;
-        const double missed =
-            use.shifted && footprint > all ? use.read_bytes * items : moved.dram_bytes * turns;
+        const double missed = use.shifted && footprint > all
+                                  ? use.read_bytes * items
+                                  : moved.dram_bytes * turns + use.lost_bytes * items;
         buffer.from_dram = buffer.lines = missed;
         if (use.scattered_bytes > 0.0) {
             const machine::ScatteredSet set = scattered_set(use, operand.total_bytes, items, gpu);

@@ -13,9 +13,6 @@
 
 namespace warptime::model::machine {
 
-namespace {
-
-/// Share whose reuse distance fits into the room, between two distances by the logarithm.
 double kept_by(const std::array<double, kernel::Reuse::distances>& shares, double room) {
     const double place = std::log2(std::max(room, 1.0) / static_cast<double>(kernel::Reuse::least_distance));
     if (place < 0.0) return 0.0;
@@ -23,8 +20,6 @@ double kept_by(const std::array<double, kernel::Reuse::distances>& shares, doubl
     if (below + 1 >= shares.size()) return shares.back();
     return std::lerp(shares[below], shares[below + 1], place - static_cast<double>(below));
 }
-
-}  // namespace
 
 bool comes_back(const kernel::Kernel& kernel, const kernel::Access& access) {
     if (access.pattern == kernel::PatternKind::chase ||

@@ -8,6 +8,8 @@
 #include "model/kernel/description.hpp"
 #include "model/kernel/index_span.hpp"
 
+#include <array>
+
 namespace warptime::model::machine {
 
 /// True if the access returns to bytes that it has read: a chase or gather within a window, or an origin that
@@ -27,6 +29,9 @@ struct L1Reader {
     double line_bytes = 0.0;
     double ways = 1.0;  ///< of the L1
 };
+
+/// Share of a reuse whose distance fits into the room, between two distances by the logarithm.
+[[nodiscard]] double kept_by(const std::array<double, kernel::Reuse::distances>& shares, double room);
 
 /// True if an op is a plain load through the L1 that returns to bytes that it has read.
 [[nodiscard]] bool may_hit_l1(const kernel::Kernel& kernel, const kernel::Op& op);
