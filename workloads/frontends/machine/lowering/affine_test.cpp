@@ -272,11 +272,11 @@ std::optional<AffineFit> fit_by_digits(const std::vector<AffineSample>& samples)
 }  // namespace
 
 TEST_CASE("digits of a variable stand behind all others, the lowest first, and the variable is none") {
-    const std::vector<AffineSample> samples{{{7, 0, 1}, 10}, {{8, 5, 2}, 20}, {{9, 2, 3}, 30}};
+    const std::vector<AffineSample> samples{{{7, 0, 1}, 10}, {{8, 6, 2}, 20}, {{9, 2, 3}, 30}};
     const std::vector<AffineSample> spelled = spell_digits(samples, 1);
     REQUIRE(spelled.size() == 3);
     CHECK(spelled[0].variables == std::vector<std::int64_t>{7, 0, 1, 0, 0, 0});
-    CHECK(spelled[1].variables == std::vector<std::int64_t>{8, 0, 2, 1, 0, 1});
+    CHECK(spelled[1].variables == std::vector<std::int64_t>{8, 0, 2, 0, 1, 1});
     CHECK(spelled[2].variables == std::vector<std::int64_t>{9, 0, 3, 0, 1, 0});
     CHECK(spelled[1].value == 20);
     // A variable that is 0 everywhere has no digits, and a negative one none that say it.
