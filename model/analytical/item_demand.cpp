@@ -56,7 +56,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -480,13 +479,16 @@ class Accumulator {
         if (access.reuse == 0 || scattered(access)) return 0.0;
         const kernel::Buffer& buffer = kernel_.buffers[static_cast<std::size_t>(access.buffer)];
         const double bytes = hw::bytes_of(buffer.dtype);
-        std::set<std::int64_t> places;
+        hw::SmallVector<double, 32> places(static_cast<std::size_t>(role_->warps));
         kernel::Coordinates at;
-        for (at.warp = 0; at.warp < role_->warps; ++at.warp) {
+        for (double& place : places) {
             const auto first = static_cast<double>(kernel::evaluate(kernel_, access.origin[0], at)) * bytes;
-            places.insert(static_cast<std::int64_t>(std::floor(first / gpu_.l1.sector.value())));
+            place = std::floor(first / gpu_.l1.sector.value());
+            ++at.warp;
         }
-        const double alone = static_cast<double>(places.size()) / role_->warps;
+        std::sort(places.begin(), places.end());
+        const auto distinct = std::unique(places.begin(), places.end()) - places.begin();
+        const double alone = static_cast<double>(distinct) / role_->warps;
         // A line stays for the trips that go along it. So a warp is at a new place in (1 - hits) / alone of
         // them.
         const double fresh = std::min(1.0, (1.0 - own_hits(op, 1.0)) / alone);
@@ -624,16 +626,15 @@ class Accumulator {
         return most;
     }
 
-    /// Share of the wait for DRAM that is left to those who are not the first to ask for a line. Straight
-    /// code is passed once: one of the CTAs of an SM is where the line is asked for.
+    /// Share of the wait for DRAM that is left to CTAs of a loop that are not the first to ask for a line.
     [[nodiscard]] double followed(const LoadWaits& waits, const Cycles& near, const Cycles& far) const {
         return machine::wait_of_followers(1.0 / std::max(1e-9, waits.first),
                                           machine::spread_of_round(own_loads_, gpu_), near, far);
     }
 
     /// Latency of a load that misses the L1 and finds some of its bytes in the L2. The first CTA to ask for a
-    /// line waits for DRAM. Other CTAs that ask for it are at other places of their loops, as many as share
-    /// an SM; one of them asks while the line is under way.
+    /// line waits for DRAM. In a loop, those who follow wait with it. Straight code is passed once, and the
+    /// CTAs of an SM are at different places of it; one of them asks while the line is under way.
     Cycles beyond_l1(const Op& op, double hits) {
         const Cycles all = load_latency_ + wait_of(op);
         if (waits_.size() == 0 || op.access_count != 1) return all;

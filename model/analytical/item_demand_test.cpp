@@ -12,6 +12,7 @@
 #include "model/kernel/examples/warp_specialized_gemm.hpp"
 #include "model/kernel/text.hpp"
 #include "model/kernel/walk.hpp"
+#include "model/machine/dram/followers.hpp"
 #include "model/machine/issue/operand_turns.hpp"
 #include "model/machine/l1/access_bytes.hpp"
 
@@ -924,6 +925,146 @@ TEST_CASE("warps that ask for the same lines together wait together, and those b
     CHECK(together < 600.0 + add);
     CHECK(behind > 500.0 + gpu().latency.l1.value());
     CHECK(behind < together + gpu().latency.l1.value() + 2.0 * add);
+}
+
+namespace {
+
+/// Kernel text of one CTA of eight warps an SM. The body loads from buffer `a` and adds; in a loop of 64
+/// trips unless `once`. `reuse` is a record that the access names.
+std::string loading_text(const std::string& access, const std::string& reuse, bool once,
+                         const std::string& further = "") {
+    return "kernel \"k\"\n  grid 132 1 1\n  cta 256 1 1\n  schedule one_per_cta tiles=132\n"
+           "  buffer \"a\" dtype=int8 extent=1073741824\n  buffer \"b\" dtype=int8 extent=1073741824\n" +
+           (reuse.empty() ? "" : "  reuse " + reuse + "\n") + "  role \"r\" warps=8\n" +
+           (once ? "" : "    loop trips={64}\n") + "    op 0 ld_global\n      access read a " + access +
+           "\n    op 1 add_f32 deps=0\n" + further + (once ? "" : "    end\n") + "  end\nend\n";
+}
+
+/// A private row beside: 128 bytes in each trip that no other warp reads.
+const std::string private_row =
+    "    op 2 ld_global deps=1\n"
+    "      access read b contiguous origin={65536*tile.0 + 8192*warp + 128*loop.0} bytes=4 cache=cg\n"
+    "    op 3 add_f32 deps=2\n";
+
+/// The same shares of sectors and of whole accesses at all distances.
+std::string shares_of(double share, double beside = 0.0) {
+    std::string text;
+    for (std::size_t i = 0; i < 2 * mk::Reuse::distances; ++i) text += std::to_string(share) + " ";
+    return text + (beside > 0.0 ? "beside=" + std::to_string(beside) : "");
+}
+
+/// Cycles of one trip, or of the code before the first loop, with waits for both buffers.
+double chain_with(const std::string& text, const LoadWaits& of_a, std::int64_t resident,
+                  const LoadWaits& of_b = {}) {
+    const mk::Kernel kernel = mk::parse_text(text);
+    WaitsByBuffer waits(2);
+    waits[0] = of_a;
+    waits[1] = of_b;
+    const ItemDemand item = item_demand(kernel, gpu(), gpu().latency.dram, resident, waits);
+    return (kernel.loops.empty() ? item.before.chain : item.loop.chain).value();
+}
+
+}  // namespace
+
+TEST_CASE("CTAs that read the same lines in a loop take DRAM's latency a trip, however many share them") {
+    const std::string text =
+        loading_text("contiguous origin={1024*loop.0 + 128*warp} bytes=4 cache=cg", "", false);
+    const double dram = chain_with(text, {1.0, 1.0}, 8);
+    const double l2 = chain_with(text, {1.0, 0.0}, 8);
+    const double longer = (gpu().latency.dram - gpu().latency.l2_far).value();
+    CHECK(dram - l2 >= longer);
+    for (const double sharers : {2.0, 10.0, 132.0, 1056.0}) {
+        for (const std::int64_t resident : {1, 2, 8}) {
+            CAPTURE(sharers);
+            CAPTURE(resident);
+            // Less what rounds from the L2 differ by.
+            const double lag = gpu().l2.round_spread.value() * machine::largest_of_normal(sharers);
+            const double chain = chain_with(text, {1.0 / sharers, 1.0}, resident);
+            CHECK(chain == doctest::Approx(dram - lag * (1.0 - 1.0 / sharers)));
+            CHECK(chain > l2 + 0.5 * (dram - l2));
+        }
+    }
+    // In straight code one of the CTAs of an SM is there at the time.
+    const std::string straight = loading_text("contiguous origin={128*warp} bytes=4 cache=cg", "", true);
+    const double once_dram = chain_with(straight, {1.0, 1.0}, 8);
+    const double once_l2 = chain_with(straight, {1.0, 0.0}, 8);
+    for (const std::int64_t resident : {1, 2, 8}) {
+        CHECK(chain_with(straight, {0.0, 1.0}, resident) ==
+              doctest::Approx(once_l2 + (once_dram - once_l2) / static_cast<double>(resident)));
+    }
+}
+
+TEST_CASE("private rows beside part CTAs, so that those who follow find their lines in the L2") {
+    const std::string shared = "contiguous origin={1024*loop.0 + 128*warp} bytes=4 cache=cg";
+    const std::string text = loading_text(shared, "", false, private_row);
+    constexpr double sharers = 132.0;
+    // Share of the followers' wait that is lost where rows beside are `own` their CTA's alone. Nobody else
+    // waits for these.
+    const auto lost = [&](double own) {
+        const LoadWaits rows{own, 1.0, own};
+        const double all = chain_with(text, {1.0, 1.0}, 8, rows);
+        const double none = chain_with(text, {0.0, 0.0}, 8, rows);
+        const double chain = chain_with(text, {1.0 / sharers, 1.0}, 8, rows);
+        return (all - chain) / ((all - none) * (1.0 - 1.0 / sharers));
+    };
+    const double l2 = gpu().l2.round_spread.value() * machine::largest_of_normal(sharers);
+    const double dram = gpu().dram.round_spread.value() * machine::largest_of_normal(sharers);
+    const double longer = chain_with(loading_text(shared, "", false), {1.0, 1.0}, 8) -
+                          chain_with(loading_text(shared, "", false), {0.0, 0.0}, 8);
+    // Rounds of DRAM differ by more than the wait itself.
+    REQUIRE(dram > longer);
+    CHECK(lost(1.0) == doctest::Approx(1.0));
+    // Rows that are as often asked for by another CTA part nobody. In between the spread goes with them.
+    CHECK(lost(0.5) == doctest::Approx(l2 / longer));
+    CHECK(lost(0.0) == doctest::Approx(l2 / longer));
+    CHECK(lost(0.55) == doctest::Approx((0.9 * l2 + 0.1 * dram) / longer));
+    CHECK(lost(0.55) < 0.5);
+}
+
+TEST_CASE("warps of one CTA that read the same line wait for it as one") {
+    // All eight warps read a line of their own in each trip, or all the same.
+    const double seven_of_eight = 7.0 / 8.0;
+    const std::string same =
+        loading_text("contiguous origin={128*loop.0} bytes=4 reuse=1", shares_of(seven_of_eight), false);
+    const double miss = gpu().latency.dram.value();
+    const double l1 = gpu().latency.l1.value();
+    const double add = gpu().instructions[InstructionClass::add_f32].latency.value();
+    // No other CTA reads the lines: an eighth of the loads is the CTA's own.
+    const double lag = machine::spread_of_round(1.0 / 8.0, gpu()).value() * machine::largest_of_normal(8.0);
+    // One of eight warps waits for DRAM, the others until the line is there, less their lag.
+    const double chain = chain_with(same, {1.0, 1.0}, 1);
+    CHECK(chain > 0.8 * miss);
+    CHECK(chain == doctest::Approx(miss - seven_of_eight * lag + add).epsilon(0.01));
+    // Each warp walks along a line of its own, which it finds in seven of eight trips.
+    const std::string own = loading_text("broadcast origin={1024*warp + 4*loop.0} bytes=4 reuse=1",
+                                         shares_of(seven_of_eight), false);
+    const double alone = chain_with(own, {1.0, 1.0}, 1);
+    CHECK(alone < 0.3 * miss + l1);
+    // All walk along the same sector: they are at a new one in one of eight trips, and wait then.
+    const std::string slow =
+        loading_text("broadcast origin={4*loop.0} bytes=4 reuse=1", shares_of(63.0 / 64.0), false);
+    const double together = chain_with(slow, {1.0, 1.0}, 1);
+    CHECK(together > l1 + 0.8 * (miss - l1) / 8.0);
+    CHECK(together < l1 + 1.2 * (miss - l1) / 8.0 + 2.0 * add);
+    // Straight code has no trips in which warps come together at a line that was waited for before.
+    const std::string first =
+        "    op 2 ld_global deps=1\n      access read a contiguous origin={0} bytes=4 reuse=1\n"
+        "    op 3 add_f32 deps=2\n";
+    const std::string once = loading_text("contiguous origin={0} bytes=4", shares_of(1.0), true, first);
+    const std::string no_second = loading_text("contiguous origin={0} bytes=4", shares_of(1.0), true);
+    CHECK(chain_with(once, {1.0, 1.0}, 1) - chain_with(no_second, {1.0, 1.0}, 1) < l1 + 2.0 * add + 8.0);
+}
+
+TEST_CASE("a loop waits for DRAM for half of the sectors where the other half came along") {
+    const std::string walk = "broadcast origin={8192*warp + 32*loop.0} bytes=4 reuse=1";
+    const auto chain = [&](double beside) {
+        return chain_with(loading_text(walk, shares_of(0.0, beside), false), {1.0, 1.0}, 1);
+    };
+    const double dram = chain(0.0);
+    const double l2 = chain(1.0);
+    CHECK(dram - l2 == doctest::Approx((gpu().latency.dram - gpu().latency.l2_far).value()));
+    CHECK(chain(0.5) == doctest::Approx(0.5 * (dram + l2)));
+    CHECK(chain(0.75) == doctest::Approx(0.25 * dram + 0.75 * l2));
 }
 
 TEST_CASE("a loop uses its products where arithmetic needs them, not where a barrier waits for them") {

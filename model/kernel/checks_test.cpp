@@ -61,6 +61,25 @@ TEST_CASE("launch and schedule") {
           }) == "cta_class 0 last");
 }
 
+TEST_CASE("shares of bytes touched again, and of bytes that came along with others") {
+    const auto with_beside = [](double share) {
+        return refused([share](Kernel& k) {
+            k.reuse.resize(2);
+            k.reuse[1].beside = share;
+        });
+    };
+    CHECK(with_beside(0.0).empty());
+    CHECK(with_beside(1.0).empty());
+    CHECK(with_beside(-0.001) == "launch reuse beside");
+    CHECK(with_beside(1.001) == "launch reuse beside");
+    CHECK(with_beside(std::numeric_limits<double>::quiet_NaN()) == "launch reuse beside");
+    CHECK(refused([](Kernel& k) {
+              k.reuse.resize(1);
+              k.reuse[0].whole.fill(0.5);
+              k.reuse[0].whole[8] = 0.4;
+          }) == "launch reuse");
+}
+
 TEST_CASE("buffers and tokens") {
     CHECK(refused([](Kernel& k) { k.buffers[3].swizzle_bytes = 48; }) == "buffer 3 'shared_a' swizzle_bytes");
     CHECK(refused([](Kernel& k) { k.buffers[0].swizzle_bytes = 32; }) == "buffer 0 'a' swizzle_bytes");

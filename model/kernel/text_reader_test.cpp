@@ -117,10 +117,27 @@ TEST_CASE("too few shares, too many, and what is no number are refused where the
     CHECK(reuse_message(nine).find("text line 7 column 26: got 'end of line', expected a finite number") !=
           std::string::npos);
     CHECK(reuse_message(nine + " 0 0 0 0 0 0 0 0").find("expected a finite number") != std::string::npos);
-    CHECK(reuse_message(nine + " " + nine + " 0").find("got '0', expected the end of the line") !=
-          std::string::npos);
+    CHECK(reuse_message(nine + " " + nine + " 0").find("got '0', expected beside=") != std::string::npos);
     CHECK(reuse_message("0 0 nan 0 0 0 0 0 0 " + nine).find("got 'nan', expected a finite number") !=
           std::string::npos);
+}
+
+TEST_CASE("the share of bytes beside those touched before stands behind the 18 shares, from 0 to 1") {
+    const std::string shares = "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0";
+    for (const std::string share : {"0", "0.5", "1"}) {
+        CHECK(reuse_message(shares + " beside=" + share) == "read");
+    }
+    for (const std::string share : {"-0.1", "1.001"}) {
+        const std::string said = reuse_message(shares + " beside=" + share);
+        CAPTURE(said);
+        CHECK(said.find("text line 7 column 52: got '" + share + "', expected a share from 0 to 1") !=
+              std::string::npos);
+    }
+    CHECK(reuse_message(shares + " beside=nan").find("got 'nan', expected a finite number") !=
+          std::string::npos);
+    CHECK(reuse_message(shares + " behind=0.5").find("got 'behind=0.5', expected beside=") !=
+          std::string::npos);
+    CHECK(reuse_message("0 0 beside=0.5").find("expected a finite number") != std::string::npos);
 }
 
 TEST_CASE("an access names a reuse that stands before it") {

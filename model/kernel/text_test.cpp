@@ -77,6 +77,7 @@ TEST_CASE("what a kernel says of bytes touched again reads back equal") {
                 for (double& share : *shares) share = *rc::gen::inRange(0, 1000001) / 1e6;
                 std::sort(shares->begin(), shares->end());
             }
+            known.beside = *rc::gen::element(0, 1, *rc::gen::inRange(0, 1000001)) / 1e6;
         }
         for (Access& access : kernel.accesses) {
             access.reuse =

@@ -114,6 +114,12 @@ TEST_CASE("how soon bytes come back is one line of 18 shares, which accesses nam
     text = to_text(kernel);
     CHECK(text.find("bytes=16 reuse=2\n") != std::string::npos);
     CHECK(parse_text(text) == kernel);
+    // What came along with other bytes stands behind the shares, where there is any.
+    kernel.reuse[0].beside = 0.375;
+    text = to_text(kernel);
+    CHECK(text.find("\n  reuse 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 beside=0.375\n") != std::string::npos);
+    CHECK(text.find(" 0.1 0.2 1\n") != std::string::npos);
+    CHECK(parse_text(text) == kernel);
     // The lines stand before the roles whose accesses name them.
     CHECK(text.find("\n  reuse ") < text.find("\n  role "));
 }

@@ -68,4 +68,23 @@ TEST_CASE("CTAs find what their place does not depend on, and nothing of their o
     CHECK(alone.found(0) == 0.0);
 }
 
+TEST_CASE("rows and columns of a matrix are slices, whichever dimension of the origin says which") {
+    // 1320 CTAs of a matrix of rows of 1024 bytes, ten for each SM.
+    const auto found = [](const std::string& column, const std::string& row) {
+        kernel::Kernel matrix = kernel::parse_text(
+            "kernel \"k\"\n  grid 1320 1 1\n  cta 256 1 1\n  resources registers=32\n"
+            "  schedule one_per_cta tiles=1320\n  buffer \"b\" dtype=int8 extent=1024,131072\n"
+            "  role \"r\" warps=8\n    op 0 ld_global\n      access read b contiguous origin={" +
+            column + "},{" + row + "} bytes=4\n  end\nend\n");
+        return Neighbours(matrix, gpu()).found(0);
+    };
+    // Each CTA has a row of its own: nobody brings it.
+    CHECK(found("128*warp", "tile.0") == doctest::Approx(0.0));
+    CHECK(found("128*warp", "8*tile.0") == doctest::Approx(0.0));
+    // All read one row, and ten of them are on an SM.
+    CHECK(found("128*warp", "7") == doctest::Approx(0.9).epsilon(1e-3));
+    // Ten rows, each for 132 CTAs: an SM has one CTA of a row by chance, two or none as well.
+    CHECK(found("128*warp", "tile.0/132") == doctest::Approx(std::exp(-1.0)).epsilon(0.1));
+}
+
 }  // namespace warptime::model::machine

@@ -579,7 +579,7 @@ std::uint32_t with_sign(const Source& source, std::uint32_t value) {
 }
 
 /// Minimum where the predicate holds, maximum elsewhere. variant bit 0: signed; bit 1: negative results
-/// become 0; bit 2: the sum of the first two sources is compared with the third.
+/// become 0; bit 2: the sum of the first two sources is compared with the third; bit 3: of three sources.
 Flow minimum(Warp& warp, const Instruction& instruction, Mask enabled) {
     const auto& [a, b, c, d] = instruction.sources;
     const Row& ra = row_of(warp, a);
@@ -589,6 +589,7 @@ Flow minimum(Warp& warp, const Instruction& instruction, Mask enabled) {
     const bool is_signed = (instruction.variant & 1U) != 0;
     const bool clamp = (instruction.variant & 2U) != 0;
     const bool adds = (instruction.variant & 4U) != 0;
+    const bool three = (instruction.variant & 8U) != 0;
     write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
         // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): rows are written when the warp begins.
         std::uint32_t u = with_sign(a, word(ra, lane)), v = with_sign(b, word(rb, lane));
@@ -596,9 +597,14 @@ Flow minimum(Warp& warp, const Instruction& instruction, Mask enabled) {
             u += v;
             v = with_sign(c, word(rc, lane));
         }
-        const bool less = is_signed ? static_cast<std::int32_t>(u) < static_cast<std::int32_t>(v) : u < v;
         const bool wants_less = ((smaller >> static_cast<unsigned>(lane)) & 1U) != 0;
-        const std::uint32_t chosen = less == wants_less ? u : v;
+        const auto choose = [&](std::uint32_t one, std::uint32_t other) {
+            const bool less =
+                is_signed ? static_cast<std::int32_t>(one) < static_cast<std::int32_t>(other) : one < other;
+            return less == wants_less ? one : other;
+        };
+        std::uint32_t chosen = choose(u, v);
+        if (three) chosen = choose(chosen, word(rc, lane));
         return clamp && static_cast<std::int32_t>(chosen) < 0 ? 0U : chosen;
     });
     return Flow::next;
@@ -608,17 +614,25 @@ Flow minimum(Warp& warp, const Instruction& instruction, Mask enabled) {
 Flow minimum_halves(Warp& warp, const Instruction& instruction, Mask enabled) {
     const Row ra = row_of(warp, instruction.sources[0]);
     const Row rb = row_of(warp, instruction.sources[1]);
+    const Row rc = row_of(warp, instruction.sources[2]);
     const Mask smaller = read_predicate(warp, instruction.predicates_in[0]);
     const bool is_signed = (instruction.variant & 1U) != 0;
     const bool clamp = (instruction.variant & 2U) != 0;
+    const bool three = (instruction.variant & 8U) != 0;
     write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
         const bool wants_less = ((smaller >> static_cast<unsigned>(lane)) & 1U) != 0;
+        const auto choose = [&](std::uint16_t one, std::uint16_t other) {
+            const bool less =
+                is_signed ? static_cast<std::int16_t>(one) < static_cast<std::int16_t>(other) : one < other;
+            return less == wants_less ? one : other;
+        };
+        const auto half = [lane](const Row& row, unsigned part) {
+            return static_cast<std::uint16_t>(word(row, lane) >> part);
+        };
         std::uint32_t result = 0;
         for (unsigned part = 0; part < 32; part += 16) {
-            const auto u = static_cast<std::uint16_t>(word(ra, lane) >> part);
-            const auto v = static_cast<std::uint16_t>(word(rb, lane) >> part);
-            const bool less = is_signed ? static_cast<std::int16_t>(u) < static_cast<std::int16_t>(v) : u < v;
-            std::uint16_t chosen = less == wants_less ? u : v;
+            std::uint16_t chosen = choose(half(ra, part), half(rb, part));
+            if (three) chosen = choose(chosen, half(rc, part));
             chosen = clamp && static_cast<std::int16_t>(chosen) < 0 ? std::uint16_t{0} : chosen;
             result |= std::uint32_t{chosen} << part;
         }
@@ -627,9 +641,10 @@ Flow minimum_halves(Warp& warp, const Instruction& instruction, Mask enabled) {
     return Flow::next;
 }
 
-/// IMNMX, VIMNMX Rd, Ra, Rb, P; VIADDMNMX Rd, Ra, Rb, Rc, P
+/// IMNMX, VIMNMX Rd, Ra, Rb, P; VIADDMNMX, VIMNMX3 Rd, Ra, Rb, Rc, P
 void decode_minimum(Decoder& decoder, Instruction& instruction) {
     const bool adds = decoder.line().opcode == "VIADDMNMX";
+    const bool three = decoder.line().opcode == "VIMNMX3";
     instruction.destination = decoder.destination(0);
     std::size_t next = 1;
     if (decoder.is(next, OperandKind::predicate)) {
@@ -638,13 +653,14 @@ void decode_minimum(Decoder& decoder, Instruction& instruction) {
     instruction.sources[0] = decoder.source(next++);
     instruction.sources[1] = decoder.source(next++);
     instruction.sources[2].row = decoder.general_row(zero_register);
-    if (adds) {
+    if (adds || three) {
         instruction.sources[2] = decoder.source(next++);
     }
     instruction.predicates_in[0] = decoder.predicate_in(next);
     const bool halves = decoder.has("U16x2") || decoder.has("S16x2");
     const bool is_unsigned = decoder.has("U32") || decoder.has("U16x2");
-    instruction.variant = (is_unsigned ? 0U : 1U) | (decoder.has("RELU") ? 2U : 0U) | (adds ? 4U : 0U);
+    instruction.variant =
+        (is_unsigned ? 0U : 1U) | (decoder.has("RELU") ? 2U : 0U) | (adds ? 4U : 0U) | (three ? 8U : 0U);
     if (halves && adds) {
         decoder.refuse("sums of halves");
     }
@@ -809,6 +825,7 @@ constexpr std::array opcodes{
     Opcode{"SEL", decode_select},
     Opcode{"IMNMX", decode_minimum},
     Opcode{"VIMNMX", decode_minimum},
+    Opcode{"VIMNMX3", decode_minimum},
     Opcode{"VIADDMNMX", decode_minimum},
     Opcode{"IABS", decode_absolute},
     Opcode{"IDP", decode_dot_product},

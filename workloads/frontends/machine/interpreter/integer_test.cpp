@@ -320,6 +320,66 @@ TEST_CASE("minima and maxima, of words, of halves, clamped and of sums") {
                  })));
 }
 
+TEST_CASE("minima and maxima of three words, and of three halves at a time") {
+    const std::vector<std::string> three{"R10", "R11", "R12"};
+    const auto smallest = [](const Words& in) {
+        return Words{word_of(std::min({as_signed(in[0]), as_signed(in[1]), as_signed(in[2])}))};
+    };
+    const auto largest = [](const Words& in) {
+        return Words{word_of(std::max({as_signed(in[0]), as_signed(in[1]), as_signed(in[2])}))};
+    };
+    CHECK(agrees({"VIMNMX3 R20, R10, R11, R12, PT"}, three, {"R20"}, smallest));
+    CHECK(agrees({"VIMNMX3 R20, R10, R11, R12, !PT"}, three, {"R20"}, largest));
+    // The destination may be a source, and a source zero or a constant.
+    CHECK(agrees({"VIMNMX3 R11, R11, RZ, R12, !PT"}, {"R11", "R12"}, {"R11"}, [](const Words& in) {
+        return Words{word_of(std::max({as_signed(in[0]), 0, as_signed(in[1])}))};
+    }));
+    CHECK(agrees({"VIMNMX3 R20, R10, 0x64, R12, PT"}, {"R10", "R12"}, {"R20"}, [](const Words& in) {
+        return Words{word_of(std::min({as_signed(in[0]), 100, as_signed(in[1])}))};
+    }));
+    CHECK(agrees({"VIMNMX3 R20, R10, R11, R12, P0"}, {"R10", "R11", "R12", "P0"}, {"R20"},
+                 [&](const Words& in) { return in[3] != 0 ? smallest(in) : largest(in); }));
+    CHECK(agrees({"VIMNMX3.U32 R20, R10, R11, R12, PT"}, three, {"R20"}, [](const Words& in) {
+        return Words{std::min({in[0], in[1], in[2]})};
+    }));
+    CHECK(agrees({"VIMNMX3.U32 R20, R10, R11, R12, !PT"}, three, {"R20"}, [](const Words& in) {
+        return Words{std::max({in[0], in[1], in[2]})};
+    }));
+    CHECK(agrees({"VIMNMX3.RELU R20, R10, R11, R12, !PT"}, three, {"R20"},
+                 [&](const Words& in) { return Words{word_of(std::max(as_signed(largest(in)[0]), 0))}; }));
+    CHECK(agrees({"VIMNMX3.RELU R20, R10, R11, R12, PT"}, three, {"R20"},
+                 [&](const Words& in) { return Words{word_of(std::max(as_signed(smallest(in)[0]), 0))}; }));
+    const auto of_halves = [](auto choose) {
+        return [choose](const Words& in) {
+            std::uint32_t result = 0;
+            for (unsigned part = 0; part < 32; part += 16) {
+                const auto half = [&](std::size_t i) { return static_cast<std::uint16_t>(in[i] >> part); };
+                result |= std::uint32_t{static_cast<std::uint16_t>(choose(half(0), half(1), half(2)))}
+                          << part;
+            }
+            return Words{result};
+        };
+    };
+    using Half = std::uint16_t;
+    const auto as_short = [](Half half) { return static_cast<std::int16_t>(half); };
+    CHECK(agrees({"VIMNMX3.U16x2 R20, R10, R11, R12, PT"}, three, {"R20"},
+                 of_halves([](Half a, Half b, Half c) {
+                     return std::min({a, b, c});
+                 })));
+    CHECK(agrees({"VIMNMX3.U16x2 R20, R10, R11, R12, !PT"}, three, {"R20"},
+                 of_halves([](Half a, Half b, Half c) {
+                     return std::max({a, b, c});
+                 })));
+    CHECK(agrees({"VIMNMX3.S16x2 R20, R10, R11, R12, !PT"}, three, {"R20"},
+                 of_halves([&](Half a, Half b, Half c) {
+                     return std::max({as_short(a), as_short(b), as_short(c)});
+                 })));
+    CHECK(agrees({"VIMNMX3.S16x2.RELU R20, R10, R11, R12, PT"}, three, {"R20"},
+                 of_halves([&](Half a, Half b, Half c) {
+                     return std::max<int>(std::min({as_short(a), as_short(b), as_short(c)}), 0);
+                 })));
+}
+
 TEST_CASE("magnitudes, and sums of the magnitudes of differences") {
     CHECK(agrees({"IABS R20, R10"}, {"R10"}, {"R20"},
                  [](const Words& in) { return Words{as_signed(in[0]) < 0 ? 0U - in[0] : in[0]}; }));

@@ -62,6 +62,7 @@ constexpr std::array table{
     KnownModifiers{.opcodes = "SEL USEL", .signs = "~"},
     KnownModifiers{.opcodes = "IMNMX UIMNMX", .acts = "U32", .signs = "- ~"},
     KnownModifiers{.opcodes = "VIMNMX", .acts = "U32 U16x2 S16x2 RELU", .signs = "- ~"},
+    KnownModifiers{.opcodes = "VIMNMX3", .acts = "U32 U16x2 S16x2 RELU"},
     KnownModifiers{.opcodes = "VIADDMNMX", .acts = "U32 RELU", .signs = "- ~"},
     KnownModifiers{.opcodes = "IABS UIABS"},
     KnownModifiers{.opcodes = "IDP", .acts = "4A 2A HI U8 S8 U16 S16", .harmless = "LO", .why = "not HI"},

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -248,6 +249,102 @@ TEST_CASE("random values have no function of most of them, nor have samples of w
     }));
     CHECK_FALSE(fit_most({}).has_value());
     CHECK_FALSE(fit_most(std::vector<AffineSample>{{{1, 2}, 5}, {{1, 2}, 5}}).has_value());
+}
+
+namespace {
+
+/// Value of a fit by digits of variable 1 where the sample stands.
+std::int64_t value_by_digits(const AffineFit& fit, const std::vector<std::int64_t>& variables) {
+    std::vector<std::int64_t> others = variables;
+    others[1] = 0;
+    std::int64_t value = value_at(fit, others);
+    for (std::size_t digit = 0; digit < fit.digits.size(); ++digit) {
+        value += fit.digits[digit] * (variables[1] >> digit & 1);
+    }
+    return value;
+}
+
+std::optional<AffineFit> fit_by_digits(const std::vector<AffineSample>& samples) {
+    const std::optional<AffineFit> fit = fit_affine(spell_digits(samples, 1));
+    return fit ? std::optional(with_digits(*fit, samples.front().variables.size())) : std::nullopt;
+}
+
+}  // namespace
+
+TEST_CASE("digits of a variable stand behind all others, the lowest first, and the variable is none") {
+    const std::vector<AffineSample> samples{{{7, 0, 1}, 10}, {{8, 6, 2}, 20}, {{9, 2, 3}, 30}};
+    const std::vector<AffineSample> spelled = spell_digits(samples, 1);
+    REQUIRE(spelled.size() == 3);
+    CHECK(spelled[0].variables == std::vector<std::int64_t>{7, 0, 1, 0, 0, 0});
+    CHECK(spelled[1].variables == std::vector<std::int64_t>{8, 0, 2, 0, 1, 1});
+    CHECK(spelled[2].variables == std::vector<std::int64_t>{9, 0, 3, 0, 1, 0});
+    CHECK(spelled[1].value == 20);
+    // A variable that is 0 everywhere has no digits, and a negative one none that say it.
+    CHECK(spell_digits(std::vector<AffineSample>{{{4, 0}, 1}}, 1).front().variables ==
+          std::vector<std::int64_t>{4, 0});
+    CHECK(spell_digits(std::vector<AffineSample>{{{4, 3}, 1}, {{4, -1}, 1}}, 1).empty());
+    CHECK(spell_digits({}, 0).empty());
+}
+
+TEST_CASE("coefficients of digits stand apart from those of variables") {
+    const AffineFit fit = with_digits({5, {1, 0, 3, 40, 80}}, 3);
+    CHECK(fit.constant == 5);
+    CHECK(fit.coefficients == std::vector<std::int64_t>{1, 0, 3});
+    CHECK(fit.digits == std::vector<std::int64_t>{40, 80});
+    CHECK(with_digits({5, {1, 2}}, 2).digits.empty());
+}
+
+TEST_CASE("warps in rows and columns of a tile have a place by their digits, and none by their number") {
+    struct Grid {
+        std::int64_t rows, columns;
+        std::vector<std::int64_t> digits;
+    };
+    // Warp w stands in row w / columns, 1000 further each, and in column w % columns, 64 further each.
+    for (const Grid& grid :
+         {Grid{2, 2, {64, 1000}}, Grid{4, 2, {64, 1000, 2000}}, Grid{2, 4, {64, 128, 1000}}}) {
+        CAPTURE(grid.rows);
+        CAPTURE(grid.columns);
+        std::vector<AffineSample> samples;
+        for (std::int64_t cta = 0; cta < 3; ++cta) {
+            for (std::int64_t warp = 0; warp < grid.rows * grid.columns; ++warp) {
+                for (std::int64_t trip = 0; trip < 4; ++trip) {
+                    samples.push_back({{cta, warp, trip},
+                                       12 + 5000 * cta + 1000 * (warp / grid.columns) +
+                                           64 * (warp % grid.columns) + 32 * trip});
+                }
+            }
+        }
+        CHECK_FALSE(fit_affine(samples).has_value());
+        const auto fit = fit_by_digits(samples);
+        REQUIRE(fit.has_value());
+        CHECK(fit->constant == 12);
+        CHECK(fit->coefficients == std::vector<std::int64_t>{5000, 0, 32});
+        CHECK(fit->digits == grid.digits);
+    }
+}
+
+TEST_CASE("any coefficients of digits are found exactly, and a place out of line is refused") {
+    CHECK(rc::check("a loop and warps", [] {
+        const auto number = *rc::gen::inRange<std::size_t>(1, 6);
+        const auto coefficient = rc::gen::inRange<std::int64_t>(-5000, 5001);
+        AffineFit truth{*coefficient, {*coefficient, 0, *coefficient}};
+        truth.digits = *rc::gen::container<std::vector<std::int64_t>>(number, coefficient);
+        std::vector<AffineSample> samples;
+        for (std::int64_t i = 0; i < 6 << number; ++i) {
+            AffineSample sample{{i % 2, i / 6, i / 2 % 3}, 0};
+            sample.value = value_by_digits(truth, sample.variables);
+            samples.push_back(sample);
+        }
+        std::mt19937 engine(*rc::gen::arbitrary<std::uint32_t>());
+        std::ranges::shuffle(samples, engine);
+        const auto found = fit_by_digits(samples);
+        RC_ASSERT(found.has_value());
+        RC_ASSERT(found->constant == truth.constant);
+        RC_ASSERT(found->coefficients == truth.coefficients);
+        RC_ASSERT(found->digits == truth.digits);
+        samples[engine() % samples.size()].value += 1;
+        RC_ASSERT_FALSE(fit_by_digits(samples).has_value());
+    }));
 }
 
 }  // namespace warptime::workloads::frontends::machine

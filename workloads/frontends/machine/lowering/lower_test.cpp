@@ -230,6 +230,93 @@ TEST_CASE("addresses are affine in CTA, warp, loop and lane as the code makes th
     }));
 }
 
+/// Four CTAs of eight warps, each of which loads 128 bytes in each of three trips, from `warp_place` bytes
+/// further (lines that leave the place in R4 and may use R2, the warp).
+mk::Kernel loading_warps(const Lines& warp_place, const Buffer& buffer) {
+    const Program program(joined({{"S2R R0, SR_TID.X", "SHF.R.U32.HI R2, RZ, 0x5, R0"},
+                                  warp_place,
+                                  {"LOP3.LUT R3, R0, 0x1f, RZ, 0xc0, !PT", "IMAD R4, R3, 0x4, R4",
+                                   "S2R R3, SR_CTAID.X", "IMAD R4, R3, 0x4000, R4"},
+                                  counted_loop("loop", 10, "0x3",
+                                               {"IMAD.WIDE.U32 R6, R4, 0x1, c[0x0][0x210]",
+                                                "LDG.E R12, desc[UR4][R6.64]", "IADD3 R4, R4, 0x80, RZ"})}),
+                          with_parameters(1));
+    const mk::Kernel kernel = lowered(program, launch(4, 256), {buffer.address()});
+    mk::check(kernel);
+    REQUIRE(kernel.accesses.size() == 1);
+    CHECK(kernel.accesses[0].pattern == mk::PatternKind::contiguous);
+    return kernel;
+}
+
+/// Terms of an index that name the warp.
+std::vector<mk::Term> warp_terms(const mk::Kernel& kernel, const mk::Index& index) {
+    std::vector<mk::Term> terms;
+    for (std::size_t t = index.first; t < index.first + std::size_t{index.count}; ++t) {
+        if (kernel.terms[t].variable == mk::Variable::warp) terms.push_back(kernel.terms[t]);
+    }
+    return terms;
+}
+
+/// Place of the access against one in bytes that the warp's number gives.
+template <class Place>
+void check_places(const mk::Kernel& kernel, Place place) {
+    mk::Coordinates at;
+    for (at.tile[0] = 0; at.tile[0] < 4; ++at.tile[0]) {
+        for (at.warp = 0; at.warp < 8; ++at.warp) {
+            for (at.loop[0] = 0; at.loop[0] < 3; ++at.loop[0]) {
+                CHECK(mk::evaluate(kernel, kernel.accesses[0].origin[0], at) ==
+                      0x4000 * at.tile[0] + place(at.warp) + 128 * at.loop[0]);
+            }
+        }
+    }
+}
+
+TEST_CASE("warps that stand in rows and columns of a tile have a row and a column, and are not listed") {
+    const Buffer buffer(std::uint64_t{1} << 16U);
+    // Two columns: row w / 2 is 2560 bytes further each, column w % 2 512.
+    const mk::Kernel two = loading_warps({"LOP3.LUT R4, R2, 0x1, RZ, 0xc0, !PT", "IMAD R4, R4, 0x200, RZ",
+                                          "SHF.R.U32.HI R5, RZ, 0x1, R2", "IMAD R4, R5, 0xa00, R4"},
+                                         buffer);
+    check_places(two, [](std::int64_t warp) { return 0x200 * (warp % 2) + 0xa00 * (warp / 2); });
+    const std::vector<mk::Term> terms = warp_terms(two, two.accesses[0].origin[0]);
+    // Rows are two digits, and the upper one has twice the coefficient of the lower one.
+    REQUIRE(terms.size() == 2);
+    CHECK(terms[0].coefficient == 0x200);
+    CHECK(terms[0].divisor == 1);
+    CHECK(terms[0].modulus == 2);
+    CHECK(terms[1].coefficient == 0xa00);
+    CHECK(terms[1].divisor == 2);
+    CHECK(terms[1].modulus == 0);
+    CHECK(two.reuse.empty());
+
+    // Four columns in which all rows read the same: one number of two digits.
+    const mk::Kernel columns =
+        loading_warps({"LOP3.LUT R4, R2, 0x3, RZ, 0xc0, !PT", "IMAD R4, R4, 0x400, RZ"}, buffer);
+    check_places(columns, [](std::int64_t warp) { return 0x400 * (warp % 4); });
+    const std::vector<mk::Term> of_columns = warp_terms(columns, columns.accesses[0].origin[0]);
+    REQUIRE(of_columns.size() == 1);
+    CHECK(of_columns[0].coefficient == 0x400);
+    CHECK(of_columns[0].divisor == 1);
+    CHECK(of_columns[0].modulus == 4);
+
+    // Two rows of four columns where all columns read the same, and the digit in the middle alone.
+    const mk::Kernel rows = loading_warps({"SHF.R.U32.HI R4, RZ, 0x2, R2", "IMAD R4, R4, 0x400, RZ"}, buffer);
+    check_places(rows, [](std::int64_t warp) { return 0x400 * (warp / 4); });
+    const mk::Kernel middle = loading_warps(
+        {"SHF.R.U32.HI R4, RZ, 0x1, R2", "LOP3.LUT R4, R4, 0x1, RZ, 0xc0, !PT", "IMAD R4, R4, 0x400, RZ"},
+        buffer);
+    check_places(middle, [](std::int64_t warp) { return 0x400 * (warp / 2 % 2); });
+    REQUIRE(warp_terms(middle, middle.accesses[0].origin[0]).size() == 1);
+
+    // Warps in a single row are one number, as before.
+    const mk::Kernel line = loading_warps({"IMAD R4, R2, 0x200, RZ"}, buffer);
+    const std::vector<mk::Term> of_line = warp_terms(line, line.accesses[0].origin[0]);
+    REQUIRE(of_line.size() == 1);
+    CHECK(of_line[0].coefficient == 0x200);
+    CHECK(of_line[0].divisor == 1);
+    CHECK(of_line[0].modulus == 0);
+}
+
 TEST_CASE("an access whose first lanes do not take part has its place by lane 0 as well") {
     // Of CTA 1 lanes 8 to 31 load.
     const Buffer buffer(std::uint64_t{4096});
@@ -887,15 +974,16 @@ TEST_CASE("loads that the L1 keeps say how soon their bytes come back, others do
     CHECK(lowered(once, one_cta(32), {buffer.address()}).reuse.empty());
 }
 
-/// Shares in which stores of four-byte words, a lane every 32 bytes, leave with the store before. `between`
-/// stands between the first store and the second, whose word lies `offset` bytes further.
-std::vector<double> joined_shares(const Lines& between, int offset) {
-    const Buffer memory(std::uint64_t{32} * 64);
-    const Program program(joined({{"S2R R0, SR_TID.X", "IMAD.WIDE.U32 R2, R0, 0x20, c[0x0][0x210]",
-                                   "STG.E desc[UR4][R2.64], RZ"},
-                                  between,
-                                  {fmt::format("STG.E desc[UR4][R2.64+{:#x}], RZ", offset)}}),
-                          with_parameters(1));
+/// Shares in which stores of four-byte words, a lane every `pitch` bytes, leave with the store before.
+/// `between` stands between the first store and the second, whose word lies `offset` bytes further.
+std::vector<double> joined_shares(const Lines& between, int offset, int pitch = 32) {
+    const Buffer memory(std::uint64_t{64} * static_cast<std::uint64_t>(pitch));
+    const Program program(
+        joined({{"S2R R0, SR_TID.X", fmt::format("IMAD.WIDE.U32 R2, R0, {:#x}, c[0x0][0x210]", pitch),
+                 "STG.E desc[UR4][R2.64], RZ"},
+                between,
+                {fmt::format("STG.E desc[UR4][R2.64+{:#x}], RZ", offset)}}),
+        with_parameters(1));
     const mk::Kernel kernel = lowered(program, one_cta(32), {memory.address()});
     mk::check(kernel);
     std::vector<double> shares;
@@ -913,6 +1001,9 @@ TEST_CASE("stores to the sectors of the store right before leave with it") {
     // Other sectors, and a store that comes too late.
     CHECK(joined_shares({}, 1024) == std::vector{0.0, 0.0});
     CHECK(joined_shares(Lines(18, "IADD3 R8, R8, 0x1, RZ"), 4) == std::vector{0.0, 0.0});
+    // Lines for which there is no room: 16 and 32 of them.
+    CHECK(joined_shares({}, 4, 64).back() == doctest::Approx(0.33).epsilon(0.1));
+    CHECK(joined_shares({}, 4, 128).back() < 0.05);
 }
 
 TEST_CASE("a branch that one warp of each CTA takes is one that the slowest warps always take") {

@@ -279,6 +279,44 @@ TEST_CASE("CTAs do not read for one another") {
     CHECK(close(found.at(0).sectors, from_distance(0, 6.0 / 8.0)));
 }
 
+TEST_CASE("of sectors that a warp goes along one by one, every other one came with the sector before") {
+    constexpr std::uint64_t trips = 40;
+    const auto walk = [](std::uint64_t step, const CacheGeometry& cache) {
+        Told told(1, 1);
+        for (std::uint64_t trip = 0; trip < trips; ++trip) told.access(0, 0, load_of(step * trip));
+        return reuse_of(told.trace(), cache);
+    };
+    const Reuses halves = walk(32, {32, 128, 64});
+    REQUIRE(halves.size() == 1);
+    CHECK(close(halves.at(0).beside, 0.5));
+    CHECK(close(halves.at(0).sectors, Shares{}));
+    CHECK(close(halves.at(0).whole, Shares{}));
+    // Three of four where DRAM brings the line.
+    CHECK(close(walk(32, {32, 128, 128}).at(0).beside, 0.75));
+    // 64 bytes further in each trip, sectors that come alone, and a memory of which nothing is known.
+    CHECK(walk(64, {32, 128, 64}).empty());
+    CHECK(walk(32, {32, 128, 32}).empty());
+    CHECK(walk(32, {32, 128, 0}).empty());
+    // What has been touched before is not beside: two words of each sector.
+    const Reuses words = walk(16, {32, 128, 64});
+    CHECK(close(words.at(0).sectors, from_distance(0, 0.5)));
+    CHECK(close(words.at(0).beside, 0.25));
+}
+
+TEST_CASE("sectors that one load touches together are not beside one another") {
+    Told told(1, 2);
+    AccessEvent both = load_of(0);
+    both.address[7] = 32;
+    told.access(0, 0, both);
+    CHECK(reuse_of(told.trace(), {32, 128, 64}).empty());
+    // Sectors 2 and 3 of the line come by themselves; another warp's load brings sector 3.
+    told.access(0, 1, load_of(96));
+    told.access(0, 0, load_of(64));
+    const Reuses found = reuse_of(told.trace(), {32, 128, 64});
+    REQUIRE(found.size() == 1);
+    CHECK(close(found.at(0).beside, 0.25));
+}
+
 // ---- a naive count
 
 /// Sectors by line.
@@ -300,8 +338,18 @@ using Order = std::vector<const AccessEvent*>;
 
 struct Sums {
     Shares sectors{}, whole{};
-    double all_sectors = 0.0, all = 0.0;
+    double all_sectors = 0.0, all = 0.0, beside = 0.0;
 };
+
+/// Whether others of the sectors that DRAM brings with this one have been touched.
+bool is_beside(const std::set<std::uint64_t>& touched_before, std::uint64_t sector,
+               const CacheGeometry& cache) {
+    const auto of_granule =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(1, cache.granule / cache.sector));
+    return std::ranges::any_of(touched_before, [&](std::uint64_t other) {
+        return other != sector && other / of_granule == sector / of_granule;
+    });
+}
 
 /// Reuse distances by looking back over all loads before. The lines of one instruction have no order among
 /// themselves: at most all of them lie between (`least` shares), at least none but the line itself.
@@ -340,6 +388,7 @@ void count_naively(const Order& order, const CacheGeometry& cache, bool least,
             for (const std::uint64_t sector : sectors) {
                 const bool again = touched_before.contains(sector);
                 all_again = all_again && again;
+                sum.beside += !again && is_beside(touched_before, sector, cache) ? 1.0 : 0.0;
                 for (std::size_t i = 0; again && i < Reuse::distances; ++i) {
                     sum.sectors[i] += bytes <= Reuse::least_distance << i ? 1.0 : 0.0;
                 }
@@ -412,10 +461,11 @@ RandomTrace random_trace(std::uint32_t most_lines, const CacheGeometry& cache) {
 }
 
 CacheGeometry random_geometry() {
-    return {32, *rc::gen::element<std::int64_t>(64, 128, 256, 1024)};
+    return {32, *rc::gen::element<std::int64_t>(64, 128, 256, 1024),
+            *rc::gen::element<std::int64_t>(0, 32, 64)};
 }
 
-/// Shares of a naive count, without instructions whose bytes never come back.
+/// Shares of a naive count, without instructions whose bytes never come back, nor those beside them.
 Reuses naive_reuse(const RandomTrace& trace, const CacheGeometry& cache, bool least) {
     std::map<std::uint32_t, Sums> sums;
     for (const Order& order : trace.orders) {
@@ -423,6 +473,7 @@ Reuses naive_reuse(const RandomTrace& trace, const CacheGeometry& cache, bool le
     }
     Reuses reuses;
     for (const auto& [instruction, sum] : sums) {
+        if (sum.beside > 0.0) reuses[instruction].beside = sum.beside / sum.all_sectors;
         for (std::size_t i = 0; sum.sectors.back() > 0.0 && i < Reuse::distances; ++i) {
             reuses[instruction].sectors[i] = sum.sectors[i] / sum.all_sectors;
             reuses[instruction].whole[i] = sum.whole[i] / sum.all;
@@ -441,6 +492,7 @@ TEST_CASE("accesses of one line each have the distances of a naive count") {
         for (const auto& [instruction, reuse] : found) {
             RC_ASSERT(close(reuse.sectors, expected.at(instruction).sectors));
             RC_ASSERT(close(reuse.whole, expected.at(instruction).whole));
+            RC_ASSERT(close(reuse.beside, expected.at(instruction).beside));
         }
     }));
 }
@@ -454,6 +506,7 @@ TEST_CASE("accesses of several lines lie between the counts with all and with no
         const Reuses found = reuse_of(trace.told.trace(), cache);
         RC_ASSERT(found.size() == high.size());
         for (const auto& [instruction, reuse] : found) {
+            RC_ASSERT(close(reuse.beside, high.at(instruction).beside));
             for (std::size_t i = 0; i < Reuse::distances; ++i) {
                 RC_ASSERT(reuse.sectors[i] >= low.at(instruction).sectors[i] - 1e-9);
                 RC_ASSERT(reuse.sectors[i] <= high.at(instruction).sectors[i] + 1e-9);
@@ -471,8 +524,8 @@ TEST_CASE("shares rise with the distance, and whole accesses come back with all 
         for (const auto& [instruction, reuse] : reuse_of(trace.told.trace(), cache)) {
             RC_ASSERT(std::ranges::is_sorted(reuse.sectors));
             RC_ASSERT(std::ranges::is_sorted(reuse.whole));
-            RC_ASSERT(reuse.sectors.back() > 0.0);
-            RC_ASSERT(reuse.sectors.back() <= 1.0);
+            RC_ASSERT(reuse.sectors.back() + reuse.beside > 0.0);
+            RC_ASSERT(reuse.sectors.back() + reuse.beside <= 1.0 + 1e-9);
             for (std::size_t i = 0; i < Reuse::distances; ++i) {
                 RC_ASSERT(close(reuse.whole[i], 1.0) == close(reuse.sectors[i], 1.0));
                 RC_ASSERT((reuse.sectors[i] > 0.0 || reuse.whole[i] == 0.0));

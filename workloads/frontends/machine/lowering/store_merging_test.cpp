@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -55,6 +56,56 @@ TEST_CASE("warps that fill lines of their own merge nothing") {
 
 TEST_CASE("warps that store to the same words send them once") {
     CHECK(merged(4, 0) == doctest::Approx(7.0 / 8.0));
+}
+
+namespace {
+
+/// A store of a word by every lane; lane l at `first` + l * lane_bytes.
+AccessEvent store_of(std::uint64_t first, std::uint64_t lane_bytes, Mask lanes = all_lanes) {
+    AccessEvent event;
+    event.kind = AccessKind::store;
+    event.space = AccessSpace::global;
+    event.lanes = lanes;
+    for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) event.address[lane] = first + lane * lane_bytes;
+    return event;
+}
+
+/// Share of a store's sectors that leave with the store before, a word beside it in each lane's sector.
+double joined_share(std::uint64_t lane_bytes) {
+    const JoinedSectors found = joined_sectors(store_of(0, lane_bytes), store_of(4, lane_bytes), {32, 128});
+    CHECK(found.all == 32.0);
+    return found.joined / found.all;
+}
+
+}  // namespace
+
+TEST_CASE("a warp's stores leave together while their lines wait, for which ten have room") {
+    // 8 lines, all of them still there.
+    CHECK(joined_share(32) == 1.0);
+    // 16 lines: about a third. 32 lines: hardly any.
+    CHECK(joined_share(64) == doctest::Approx(0.33).epsilon(0.1));
+    CHECK(joined_share(128) < 0.05);
+    CHECK(joined_share(96) < joined_share(64));
+    CHECK(joined_share(128) < joined_share(96));
+}
+
+TEST_CASE("sectors of a store that are not in the one before leave by themselves") {
+    const auto share = [](const AccessEvent& before, const AccessEvent& store) {
+        const JoinedSectors found = joined_sectors(before, store, {32, 128});
+        return found.joined / found.all;
+    };
+    // Eight words a sector. The second store begins in the second half of the first one's bytes.
+    CHECK(share(store_of(0, 4), store_of(64, 4)) == 0.5);
+    CHECK(share(store_of(0, 4), store_of(128, 4)) == 0.0);
+    // Other sectors of lines that wait.
+    CHECK(share(store_of(0, 128, 0xff), store_of(32, 128, 0xff)) == 0.0);
+    // Half of the lanes' sectors.
+    CHECK(share(store_of(0, 32, 0xffff), store_of(0, 32)) == 0.5);
+    CHECK(share(store_of(0, 32), store_of(0, 32, 0xffff)) == 1.0);
+    CHECK(share(store_of(0, 32, 0), store_of(0, 32)) == 0.0);
+    const JoinedSectors none = joined_sectors(store_of(0, 32), store_of(0, 32, 0), {32, 128});
+    CHECK(none.joined == 0.0);
+    CHECK(none.all == 0.0);
 }
 
 }  // namespace warptime::workloads::frontends::machine
