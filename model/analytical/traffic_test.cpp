@@ -78,7 +78,49 @@ double distinct_pieces(double asked, double span) {
     return std::min(asked, span * (1.0 - left_out));
 }
 
+/// Each of `ctas` CTAs reads 20 480 bytes of its own twice, and has read as many in between.
+mk::Kernel twice(std::int64_t ctas, bool alike = false) {
+    mk::Kernel kernel;
+    kernel.name = "twice";
+    kernel.grid = {ctas, 1, 1};
+    kernel.cta = {32, 1, 1};
+    kernel.schedule.tiles = {ctas, 1, 1, 1};
+    mk::Builder build(kernel);
+    const mk::Id x = build.buffer(mk::examples::vector_of("x", hw::Dtype::fp32, ctas * 5120));
+    mk::Reuse again;  // Half of the loads, at a distance between 16 and 32 KiB.
+    for (std::size_t i = 5; i < mk::Reuse::distances; ++i) again.sectors[i] = again.whole[i] = 0.5;
+    kernel.reuse.push_back(again);
+    build.role("warp", 1);
+    mk::examples::Draft load = mk::examples::make_op(hw::InstructionClass::ld_global, 320);
+    mk::Access access =
+        mk::examples::lanes(x, mk::Direction::read, build.variable(mk::Variable::tile, alike ? 0 : 5120), 4);
+    access.cache = mk::CachePolicy::ca;
+    access.reuse = 1;
+    mk::examples::add_access(load, access);
+    mk::examples::add_op(build, load);
+    build.finish();
+    return kernel;
+}
+
 }  // namespace
+
+TEST_CASE("bytes read again come from DRAM once more where all CTAs have read more than the L2 holds") {
+    // 264 CTAs: 5.4 MB, which the L2 holds. 4224 at work of 8448: 12 kB for each.
+    hw::Gpu small_l1 = gpu();
+    small_l1.l1.capacity = hw::Bytes(1024.0);
+    const auto read = [&small_l1](const mk::Kernel& kernel) {
+        Conditions conditions;
+        conditions.cache = Cache::cold;
+        const auto item = item_demand(kernel, small_l1, hw::Cycles(600.0), 32);
+        return traffic(kernel, item, 132 * 32, small_l1, conditions).dram_read.value();
+    };
+    const double few = read(twice(264));
+    CHECK(few == doctest::Approx(264.0 * 20480.0).epsilon(0.01));
+    const double many = read(twice(8448));
+    CHECK(many == doctest::Approx(2.0 * 8448.0 * 20480.0).epsilon(0.01));
+    // What all CTAs read, they keep for one another.
+    CHECK(read(twice(8448, true)) < 0.6 * many);
+}
 
 TEST_CASE("operands that fit in L2 are read from DRAM once") {
     const auto t = of(gemm(1024, 2048, 512), Cache::cold);
