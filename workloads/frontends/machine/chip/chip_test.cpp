@@ -27,6 +27,10 @@ TEST_CASE("a setting of the sheet reaches the chip") {
     hw::Gpu gpu = hw::load_gpu("h200-sxm");
     hw::apply_setting(gpu, hw::parse_setting("gpu.sm.count=66"));
     CHECK(chip_of(gpu).limits.sm_count == 66);
+    // DRAM brings whole sectors.
+    CHECK(chip_of(gpu).cache.granule == 64);
+    gpu.dram.access_bytes = hw::Bytes(32.0);
+    CHECK(chip_of(gpu).cache.granule == 32);
 }
 
 TEST_CASE("sizes that are no powers of two are refused by key") {
