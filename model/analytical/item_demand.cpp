@@ -706,14 +706,6 @@ class Accumulator {
         return near + (load_latency_ - near) * std::min(first, lines / turns);
     }
 
-    /// Whether a load passes the L1 by, in code whose CTAs wait for what others have written: the L2 has
-    /// that.
-    [[nodiscard]] bool written_by_others(const Op& op) const {
-        if (kernel_.hand_overs.wait == kernel::no_id || op.access_count != 1) return false;
-        const Access& read = kernel_.accesses[op.first_access];
-        return read.cache == kernel::CachePolicy::cg && read.direction == kernel::Direction::read;
-    }
-
     Cycles latency_of(const Op& op) {
         const hw::InstructionCost& cost = gpu_.instructions[op.cls];
         if (hw::is_group_product(op.cls)) {
@@ -741,7 +733,7 @@ class Accumulator {
             if (static_cast<kernel::Id>(&op - kernel_.ops.data()) == kernel_.hand_overs.wait)
                 return std::min(load_latency_, gpu_.latency.l2_far) * 1.5;
             const Cycles missed =
-                machine::left_in_l2(kernel_, op) || written_by_others(op)
+                machine::left_in_l2(kernel_, op) || machine::written_by_others(kernel_, op)
                     ? std::min(load_latency_, gpu_.latency.l2_far)
                     : beyond_l1(op,
                                 comes_together(op) || 0.0 < under_way_here(op) ? own_hits(op, 1.0) : share);

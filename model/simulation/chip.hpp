@@ -10,6 +10,7 @@
 #include "model/prediction/limiter.hpp"
 #include "model/simulation/dram_banks.hpp"
 #include "model/simulation/l2_slices.hpp"
+#include "model/simulation/line_places.hpp"
 #include "model/simulation/server.hpp"
 
 #include <array>
@@ -38,6 +39,7 @@ struct Sm {
     Server constants;          ///< its path for tables of constants
     Server cluster;            ///< from the shared memory of other SMs
     Server port_in, port_out;  ///< to and from L2
+    LinePlaces places;         ///< of its L1
     struct Fetched {
         std::int64_t execution = -1;
         Ticks done = 0;

@@ -4,6 +4,7 @@
 
 #include "model/kernel/access_bytes.hpp"
 #include "model/kernel/evaluate_index.hpp"
+#include "model/machine/dram/filled_sectors.hpp"
 #include "model/machine/dram/lines_dirtied.hpp"
 #include "model/machine/dram/write_back.hpp"
 #include "model/machine/l1/local_memory.hpp"
@@ -105,7 +106,7 @@ MemoryPath::MemoryPath(const kernel::Kernel& kernel, const hw::Gpu& gpu,
       resident_ctas_(
           std::min(static_cast<double>(kernel.schedule.item_count()),
                    gpu.sm.count.value() * machine::residency(kernel, machine::limits_of(gpu)).ctas_per_sm)),
-      written_(kernel.buffers.size()),
+      stored_(kernel.buffers.size()),
       new_shares_(std::move(new_shares)),
       brought_(kernel.buffers.size()),
       turns_(kernel.accesses.size()),
@@ -181,6 +182,7 @@ double MemoryPath::first_share(const AccessPlan& plan) const {
 MemoryPath::Lookup MemoryPath::look_up(const AccessPlan& plan, const Requester& who, const Bytes& bytes,
                                        bool writes, Ticks now) {
     const double share = who.sms * who.stands_for;
+    if (plan.local) return look_up_local(plan, bytes.opened, writes);
     if (plan.scattered) return look_up_scattered(plan, bytes.opened, share);
     const Blocks blocks = blocks_of(plan, who);
     const double first_of_all = first_share(plan);
@@ -227,33 +229,86 @@ MemoryPath::Lookup MemoryPath::look_up_scattered(const AccessPlan& plan, double 
     const double absent = 1.0 - std::min(1.0, brought / plan.reach) * kept;
     result.fetched = bytes * absent;
     brought += std::min(bytes * share, plan.reach) * (1.0 - std::min(1.0, brought / plan.reach));
-    // The warp waits for DRAM if any of its pieces comes from there.
-    const double pieces = std::max(1.0, bytes / sector_);
-    double& turn = turns_[plan.place];
-    turn += 1.0 - std::pow(1.0 - absent, pieces);
-    result.waits = turn >= 1.0;
-    if (result.waits) turn -= 1.0;
+    result.waits = waits_for_any(plan, bytes, absent);
     return result;
 }
 
-void MemoryPath::note_written(const AccessPlan& plan, double bytes) {
+MemoryPath::Lookup MemoryPath::look_up_local(const AccessPlan& plan, double bytes, bool writes) {
+    Lookup result;
+    if (writes) return result;
+    const double room = gpu_.l2.capacity.value() * gpu_.l2.usable.value();
+    const double lost = 1.0 - machine::kept_at_random(whole_of(plan) / room);
+    result.fetched = bytes * lost;
+    result.waits = waits_for_any(plan, bytes, lost);
+    return result;
+}
+
+bool MemoryPath::waits_for_any(const AccessPlan& plan, double bytes, double absent) {
+    const double pieces = std::max(1.0, bytes / sector_);
+    double& turn = turns_[plan.place];
+    turn += 1.0 - std::pow(1.0 - absent, pieces);
+    if (turn < 1.0) return false;
+    turn -= 1.0;
+    return true;
+}
+
+double MemoryPath::whole_of(const AccessPlan& plan) const {
+    return plan.local ? plan.whole * resident_ctas_ : plan.whole;
+}
+
+void MemoryPath::note_written(const AccessPlan& plan, double bytes, double parted) {
     traffic_.l2_written += bytes;
-    const auto buffer = static_cast<std::size_t>(plan.access->buffer);
-    const double whole = machine::bytes_in_use(kernel_.buffers[buffer], resident_ctas_);
-    const double before = machine::lines_dirtied(written_[buffer], whole, gpu_);
-    written_[buffer] += bytes;
-    dirtied_ += machine::lines_dirtied(written_[buffer], whole, gpu_) - before;
+    Stored& b = stored_[static_cast<std::size_t>(plan.access->buffer)];
+    const double whole = whole_of(plan);
+    b.written += bytes;
+    b.parted += parted;
+    b.apart = std::max(b.apart, plan.apart);
+    double dirtied = machine::lines_dirtied(b.written, whole, gpu_);
+    if (b.parted > 0.0) {
+        const machine::FilledSectors parts =
+            machine::filled_sectors({b.parted, b.written, whole, b.apart, b.read}, gpu_);
+        // Sectors leave whole. Those that have been filled are written at once.
+        dirtied = std::max(dirtied, parts.touched) - parts.filled;
+        const double pushed =
+            parts.filled > 0.0 ? parts.lines * gpu_.l1.line.value() - parts.touched + parts.filled : 0.0;
+        pushed_ += pushed - b.pushed;
+        b.pushed = pushed;
+        if (parts.on_bus > b.on_bus) {
+            fill_due_ += parts.filled - b.filled;
+            bus_due_ += parts.on_bus - b.on_bus;
+            b.filled = parts.filled;
+            b.on_bus = parts.on_bus;
+        }
+    }
+    dirtied_ += dirtied - b.dirtied;
+    b.dirtied = dirtied;
+}
+
+void MemoryPath::fill(const Requester& who, Ticks now) {
+    if (!(bus_due_ > 0.0)) return;
+    // Lines lie apart, so they are read like short rows. No store waits for them.
+    const double write_byte = chip_.rates.dram_write_byte + chip_.rates.dram_turn_byte;
+    const double moved = bus_due_ / who.stands_for;
+    chip_.dram.serve(now, ticks_of(moved * (chip_.rates.dram_row_byte + write_byte)));
+    (void)chip_.banks.read({scattered(++draws_) >> 16}, moved * part_, chip_.rates.dram_row_byte, now);
+    chip_.banks.write(moved * part_, write_byte, now);
+    traffic_.dram_read += fill_due_;
+    traffic_.dram_written += fill_due_;
+    filled_ += fill_due_;
+    fill_due_ = bus_due_ = 0.0;
 }
 
 void MemoryPath::write_back(const Requester& who, Ticks now) {
-    const hw::Bytes read(traffic_.dram_read);
+    const double brought = traffic_.dram_read - filled_;
+    const hw::Bytes read(brought + pushed_);
     const hw::Bytes written(dirtied_);
     const hw::Bytes capacity(dirty_capacity_);
     const double due = (over_dirty_ ? machine::writes_over_dirty(read, written, hw::Bytes(dirty_first_),
                                                                  hw::Number(dirty_fraction_), capacity)
-                                    : machine::writes_over_clean(hw::Bytes(traffic_.dram_read * visits_),
-                                                                 written, hw::Bytes(capacity_), capacity))
-                           .value();
+                                    : machine::writes_over_clean(hw::Bytes(brought * visits_), written,
+                                                                 hw::Bytes(capacity_), capacity))
+                           .value() +
+                       filled_;
     if (due > traffic_.dram_written) {
         const double byte =
             chip_.rates.dram_write_byte + (traffic_.dram_read > 0.0 ? chip_.rates.dram_turn_byte : 0.0);
@@ -268,7 +323,7 @@ Place MemoryPath::place_of(const AccessPlan& plan, const Requester& who) {
     // Buffers lie far apart.
     constexpr int buffer_shift = 42;
     const auto buffer = static_cast<std::uint64_t>(plan.access->buffer + 1) << buffer_shift;
-    if (plan.scattered) {
+    if (plan.scattered || plan.local) {
         constexpr std::uint64_t places = std::uint64_t{1} << 40;
         return {buffer + scattered(++draws_) % places};
     }
@@ -298,6 +353,7 @@ MemoryPath::Reply MemoryPath::read(Sm& sm, const AccessPlan& plan, const Request
     const double share = who.sms * who.stands_for;
     const double received = bytes.moved * plan.access->multicast_ctas;
     traffic_.received += received * share;
+    stored_[static_cast<std::size_t>(plan.access->buffer)].read += bytes.opened * share;
     const Lookup lookup = look_up(plan, who, bytes, false, now);
     const bool merged = lookup.found.merged;
     const bool own = !merged && plan.access->multicast_ctas == 1;
@@ -326,14 +382,14 @@ MemoryPath::Reply MemoryPath::read(Sm& sm, const AccessPlan& plan, const Request
         const double fetched = lookup.fetched;
         traffic_.dram_read += fetched * share;
         const Ticks brought = fetch(plan, who, fetched, place, now);
-        if (lookup.waits) {
+        if (lookup.waits && !plan.by_others) {
             served = std::max(served, brought);
             latency = ticks_of(rates.latency_dram) - chip_.banks.mean_service();
         }
         write_back(who, now);
     }
     const Ticks done = std::max(served + latency, lookup.found.arrives);
-    if (!plan.scattered) {
+    if (!plan.scattered && !plan.local) {
         const Blocks blocks = blocks_of(plan, who);
         for (std::uint64_t block = blocks.first; block <= blocks.last; ++block) {
             l2_.in_flight(block, done, times);
@@ -368,7 +424,7 @@ MemoryPath::Reply MemoryPath::atomic(Sm& sm, const AccessPlan& plan, const Reque
             latency = rates.latency_dram - cycles_of(chip_.banks.mean_service());
         }
     }
-    note_written(plan, changed * share);
+    note_written(plan, changed * share, 0.0);
     traffic_.l2_changed += changed * share;
     traffic_.l2_passes += atomics.passed_bytes * share;
     traffic_.l2_returned += atomics.returned_bytes * share;
@@ -384,13 +440,15 @@ MemoryPath::Reply MemoryPath::atomic(Sm& sm, const AccessPlan& plan, const Reque
 
 Ticks MemoryPath::write(Sm& sm, const AccessPlan& plan, const Requester& who, const Bytes& bytes, Ticks now,
                         Ticks& arrived) {
-    note_written(plan, bytes.moved * who.sms * who.stands_for);
+    const double share = who.sms * who.stands_for;
+    note_written(plan, bytes.moved * share, plan.parted * bytes.part * share);
     const Ticks end = sm.port_out.serve(now, ticks_of(bytes.asked * chip_.rates.port_out_byte));
     arrived =
         std::max(end, chip_.l2.serve(now, ticks_of(bytes.asked * who.sms * chip_.rates.l2_stored_byte)));
     arrived = std::max(arrived, chip_.slices.take_in(place_of(plan, who), bytes.asked * who.sms * part_,
                                                      chip_.rates.l2_stored_byte, now));
     (void)look_up(plan, who, bytes, true, now);
+    fill(who, now);
     write_back(who, now);
     return end;
 }
@@ -426,6 +484,7 @@ MemoryPath::Reply MemoryPath::access(Sm& sm, const kernel::Op& op, const OpPlan&
             const double share = part * missed;
             reply = read(sm, access, who,
                          {access.moved * share, access.asked * share, access.opened * share, part}, now);
+            reply.lines = access.lines_under_way * share;
         } else {
             const double fetched = inside * access.fetched_per_requested;
             reply = read(sm, access, who, {fetched, fetched, fetched, part}, now);

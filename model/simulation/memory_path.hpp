@@ -61,9 +61,10 @@ class MemoryPath {
                Chip& chip, double part = 1.0, NewShares new_shares = {});
 
     struct Reply {
-        Ticks done = 0;     ///< data arrived, or stores have left the SM
-        Ticks latency = 0;  ///< part of the reply that is no unit's busy time; 0 for stores
-        Ticks arrived = 0;  ///< of stores: the L2 has taken them in
+        Ticks done = 0;      ///< data arrived, or stores have left the SM
+        Ticks latency = 0;   ///< part of the reply that is no unit's busy time; 0 for stores
+        Ticks arrived = 0;   ///< of stores: the L2 has taken them in
+        double lines = 0.0;  ///< of loads: lines that keep a place in the L1 until they are done
     };
     Reply access(Sm& sm, const kernel::Op& op, const OpPlan& plan, const AccessPlan& access,
                  const Requester& who, Ticks now);
@@ -96,14 +97,23 @@ class MemoryPath {
     [[nodiscard]] double asked_by(const AccessPlan& plan, const Requester& who) const;
     Lookup look_up(const AccessPlan& plan, const Requester& who, const Bytes& bytes, bool writes, Ticks now);
     Lookup look_up_scattered(const AccessPlan& plan, double bytes, double share);
+    /// Threads have written what they read of local memory: DRAM has only what the L2 has lost.
+    Lookup look_up_local(const AccessPlan& plan, double bytes, bool writes);
+    /// The warp waits for DRAM if any of the pieces comes from there, each with the chance `absent`.
+    [[nodiscard]] bool waits_for_any(const AccessPlan& plan, double bytes, double absent);
     /// Brings bytes that L2 lacks; returns when they are in L2, without DRAM's latency.
     Ticks fetch(const AccessPlan& plan, const Requester& who, double bytes, const Place& place, Ticks now);
     /// Where a request's bytes lie, by which slices and banks are found.
     Place place_of(const AccessPlan& plan, const Requester& who);
     /// Writes back the dirty lines that have to leave L2 for the traffic so far.
     void write_back(const Requester& who, Ticks now);
-    /// Counts bytes written to a buffer, and those of them that can leave L2 again.
-    void note_written(const AccessPlan& plan, double bytes);
+    /// Counts bytes written to a buffer, those of them that can leave L2 again, and sectors that are covered
+    /// in part.
+    void note_written(const AccessPlan& plan, double bytes, double parted);
+    /// Fills the sectors that have to leave L2 for the stores so far while they are covered in part.
+    void fill(const Requester& who, Ticks now);
+    /// Bytes of a buffer that all accesses of the CTAs at work reach.
+    [[nodiscard]] double whole_of(const AccessPlan& plan) const;
     [[nodiscard]] std::int64_t offset_of(const AccessPlan& plan, const Requester& who) const;
     /// Blocks that an access touches, from `first` on, in numbers that follow one another. Where it touches
     /// bytes side by side, these are bytes [from, to) of the first block's row of blocks.
@@ -119,9 +129,18 @@ class MemoryPath {
     L2 l2_;
     Traffic traffic_;
     const hw::Gpu& gpu_;
-    double resident_ctas_;         ///< of the chip at a time
-    std::vector<double> written_;  ///< by buffer: bytes of all writes
-    double dirtied_ = 0.0;         ///< bytes that can leave L2 again
+    double resident_ctas_;  ///< of the chip at a time
+    /// Bytes of one buffer by all accesses so far.
+    struct Stored {
+        double written = 0.0, parted = 0.0, apart = 0.0, read = 0.0;
+        double dirtied = 0.0;  ///< that can leave L2 again
+        double filled = 0.0, on_bus = 0.0, pushed = 0.0;
+    };
+    std::vector<Stored> stored_;             ///< by buffer
+    double dirtied_ = 0.0;                   ///< bytes that can leave L2 again
+    double pushed_ = 0.0;                    ///< bytes of lines that make room for sectors covered in part
+    double filled_ = 0.0;                    ///< bytes of filled sectors, read and written
+    double fill_due_ = 0.0, bus_due_ = 0.0;  ///< bytes to be filled, and on DRAM's bus in each direction
     NewShares new_shares_;
     std::vector<double> brought_;  ///< by buffer: cells at scattered addresses that have been touched
     std::vector<double>

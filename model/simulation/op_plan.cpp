@@ -21,6 +21,8 @@
 #include "model/machine/l1/l1_share.hpp"
 #include "model/machine/l1/lane_copies.hpp"
 #include "model/machine/l1/lane_touch.hpp"
+#include "model/machine/l1/load_waits.hpp"
+#include "model/machine/l1/local_memory.hpp"
 #include "model/machine/l1/row_lanes.hpp"
 #include "model/machine/l1/row_sectors.hpp"
 #include "model/machine/l2/crossbar.hpp"
@@ -58,7 +60,7 @@ class Planner {
   public:
     Planner(const Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
             KernelPlan& plan)
-        : kernel_(kernel), gpu_(gpu), cache_(conditions.cache), plan_(plan) {
+        : kernel_(kernel), gpu_(gpu), cache_(conditions.cache), plan_(plan), reach_(kernel.buffers.size()) {
         std::vector<bool> read(kernel.buffers.size());
         for (const Access& access : kernel.accesses) {
             if (access.direction != kernel::Direction::write && machine::is_global(kernel, access)) {
@@ -191,6 +193,14 @@ class Planner {
         p.l1 = ticks_of(l1);
     }
 
+    /// Once all ops have been added: what the accesses to each buffer reach together.
+    void set_reach() {
+        for (AccessPlan& a : plan_.accesses) {
+            const auto buffer = static_cast<std::size_t>(a.access->buffer);
+            a.whole = reach_[buffer].bytes(machine::bytes_in_use(kernel_.buffers[buffer], 1.0));
+        }
+    }
+
   private:
     [[nodiscard]] bool has(InstructionClass cls) const {
         return std::any_of(kernel_.ops.begin(), kernel_.ops.end(),
@@ -289,6 +299,8 @@ class Planner {
             if (machine::is_global(kernel_, access)) {
                 plan_.accesses.push_back(access_plan(role, op, access));
                 plan_.accesses.back().place = plan_.accesses.size() - 1;
+                machine::note_reach(kernel_, op, access, *free_,
+                                    reach_[static_cast<std::size_t>(access.buffer)]);
             } else if (machine::is_shared(op.cls) && !machine::moves_matrices(op) &&
                        access.pattern != PatternKind::collective && access.buffer != kernel::no_id) {
                 passes_known = true;
@@ -296,6 +308,10 @@ class Planner {
             }
         }
         p.access_count = plan_.accesses.size() - p.first_access;
+        for (std::size_t i = p.first_access; i < plan_.accesses.size(); ++i) {
+            const AccessPlan& a = plan_.accesses[i];
+            p.lines += a.lines_under_way * op.active * lanes_ * (1.0 - a.hits);
+        }
         plan_.uses_bulk = plan_.uses_bulk || (p.bulk && p.access_count > 0);
         plan_.loads = plan_.loads || p.waits_for_memory;
         if (machine::is_shared(op.cls) && !machine::moves_matrices(op) && !passes_known) {
@@ -344,11 +360,13 @@ class Planner {
         a.reads = access.direction != kernel::Direction::write;
         a.writes = access.direction != kernel::Direction::read;
         a.atomic = access.direction == kernel::Direction::atomic;
+        a.local = machine::is_local(buffer);
         if (a.atomic) {
             a.atomics = atomic_plan(kernel_, role, op, access, gpu_);
         }
         a.collective = access.pattern == PatternKind::collective;
         a.starts_in_l2 = starts_in_l2(buffer, cache_, fits_);
+        a.by_others = machine::written_by_others(kernel_, op);
         switch (access.pattern) {
             case PatternKind::collective: {
                 a.share = kernel::box_share(kernel_, role, op, access);
@@ -396,9 +414,18 @@ class Planner {
         a.opened = count * demand.opened;
         a.sent = count * demand.sent * (1.0 - access.joined);
         a.kept = count * std::min(demand.useful, bytes.inside);
+        if (op.cls == InstructionClass::st_global) {
+            machine::BufferTraffic stores;
+            machine::note_parted(kernel_, access, demand.touch, count, gpu_, stores);
+            a.parted = stores.parted_bytes;
+            a.apart = stores.parted_apart;
+        }
         if (a.reads && !a.atomic) {
             a.hits = l1_hits(role, op, 1.0);
             a.all_hits = a.hits > 0.0 ? std::min(a.hits, l1_hits(role, op, demand.touch.lines)) : 0.0;
+            const bool copies = machine::is_asynchronous_copy(op.cls);
+            if (machine::is_load(op.cls) && !copies && machine::is_taken_by_line(op, access))
+                a.lines_under_way = count * demand.touch.lines;
         }
         a.scattered = access.pattern == PatternKind::random || access.pattern == PatternKind::listed ||
                       access.pattern == PatternKind::stream;
@@ -444,6 +471,7 @@ class Planner {
     double room_ = machine::l1_room(kernel_, gpu_);
     const kernel::Freedom* free_ = nullptr;  ///< of the op that is being added
     double lanes_ = 1.0;                     ///< share of active lanes in the branches around it
+    std::vector<machine::Reach> reach_;      ///< by buffer: what accesses of lanes reach
 };
 
 /// Gives all accesses of a buffer that touch bytes side by side the same blocks. A block has up to eight
@@ -526,6 +554,7 @@ KernelPlan::KernelPlan(const Kernel& kernel, const hw::Gpu& gpu, const predictio
             }
         }
     }
+    planner.set_reach();
     set_blocks(kernel, accesses, gpu);
     for (const Op& op : kernel.ops) {
         for (const kernel::Dep& dep : kernel.deps_of(op)) {

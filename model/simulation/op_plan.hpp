@@ -24,8 +24,10 @@ struct AccessPlan {  // NOLINT(clang-analyzer-optin.performance.Padding): fields
     const kernel::Access* access = nullptr;
     bool reads = false, writes = false;
     bool collective = false;
+    bool local = false;    ///< of its CTA alone
     bool in_rows = false;  ///< rows that are short against their pitch, which open more DRAM pages
     bool starts_in_l2 = false;
+    bool by_others = false;  ///< words for which CTAs wait until others have written them: the L2 has these
     double alone = 0.0;  ///< share of the pieces that lie alone in their lines, at places without an order
     Ticks late = 0;      ///< beyond the latency of a load from the L2
     kernel::BoxShare share;
@@ -46,10 +48,14 @@ struct AccessPlan {  // NOLINT(clang-analyzer-optin.performance.Padding): fields
     bool by_lanes = false;
     double moved = 0.0, asked = 0.0, opened = 0.0;
     double sent = 0.0, kept = 0.0;  ///< of stores: bytes sent, and those of them that memory keeps
+    double parted = 0.0;            ///< bytes of sectors that a store covers in part
+    double apart = 0.0;             ///< bytes among which a warp's scattered stores fall; 0: in order
     double hits = 0.0,
-           all_hits = 0.0;           ///< share that the L1 serves; share of executions that it serves whole
-    bool scattered = false;          ///< at addresses that follow no order
-    double reach = 0.0;              ///< bytes among which scattered addresses fall
+           all_hits = 0.0;         ///< share that the L1 serves; share of executions that it serves whole
+    bool scattered = false;        ///< at addresses that follow no order
+    double reach = 0.0;            ///< bytes among which scattered addresses fall
+    double whole = 0.0;            ///< bytes of its buffer that all accesses reach; of local memory, a CTA's
+    double lines_under_way = 0.0;  ///< lines of a load that each keep a place in the L1
     std::int64_t low = 0, high = 0;  ///< bytes from the place of lane 0 to those of all lanes
     bool dense = false;              ///< most of the bytes from low to high are touched
     std::int64_t block = 0;          ///< bytes of the blocks by which L2 knows them
@@ -84,6 +90,7 @@ struct OpPlan {
     double flop = 0.0;
     double tensor_flop = 0.0;
     std::int64_t links = 1;
+    double lines = 0.0;     ///< places for lines under way that a load needs on average
     Ticks fetch = 0;        ///< of its code, where the nearest instruction cache lacks its loop
     Ticks first_fetch = 0;  ///< of its code, at the first time
     Ticks special = 0;      ///< of the special-function unit, beside the op's own unit

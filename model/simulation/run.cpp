@@ -3,6 +3,8 @@
 #include "model/simulation/run.hpp"
 
 #include "hw/error.hpp"
+#include "model/machine/l1/l1_room.hpp"
+#include "model/machine/l1/pending_lines.hpp"
 #include "model/machine/launch/launch_floor.hpp"
 #include "model/machine/occupancy/given_sms.hpp"
 #include "model/machine/occupancy/groups_at_work.hpp"
@@ -17,7 +19,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace warptime::model::simulation {
@@ -63,6 +67,7 @@ struct Cta {
     std::size_t place = 0;  ///< among the CTAs of the SM: its warps follow those of lower places
     std::size_t unfinished = 0;
     Ticks looked = 0, look = 0;  ///< begin and length of the look that saw a word of another CTA; 0: none
+    std::array<std::int64_t, kernel::max_loop_depth> looked_in{};  ///< trips of the loops around that look
     Ticks start = 0, end = 0;
     double real_start = 0.0;
     std::vector<std::int64_t> items;
@@ -109,6 +114,13 @@ class Simulation {
             warps_[w].slot_of_cta = static_cast<std::uint32_t>(w / places_.size());
             warps_[w].number = static_cast<std::uint32_t>(w % places_.size());
         }
+        // All CTAs of the SM share the places of its L1.
+        const double room = machine::l1_room(kernel, gpu) *
+                            static_cast<double>(std::min<std::int64_t>(
+                                result_.occupancy.ctas_per_sm,
+                                machine::ceil_divide(result_.ctas, std::max<std::int64_t>(1, result_.sms))));
+        for (Sm& sm : chip_.sms) sm.places.set_most(machine::pending_lines(room, gpu));
+        hand_over_depth_ = depth_of_hand_overs(kernel);
         if (trace_ != nullptr) log_units();
     }
 
@@ -377,6 +389,7 @@ class Simulation {
         Ticks from = warp.slot;
         if (!warp.has_slot) {
             from = std::max(warp.ready, inputs_complete(warp, plan));
+            if (from <= now && plan.lines > 0.0 && !has_places(id, warp, plan, now)) return false;
             if (from <= now) {
                 warp.asked = now;
                 if (trace_ != nullptr) trace_->running = op;
@@ -391,6 +404,29 @@ class Simulation {
         }
         warp.has_slot = false;
         return true;
+    }
+
+    /// Whether the L1 has places for the lines of a load. Otherwise its warp looks again when it has, and
+    /// when those that came before have entered.
+    bool has_places(std::uint32_t id, const Warp& warp, const OpPlan& plan, Ticks now) {
+        LinePlaces& places = chip_.sms[static_cast<std::size_t>(ctas_[warp.slot_of_cta].sm)].places;
+        const bool first = places.waiting.empty() || places.waiting.front().warp == id;
+        const Ticks free = first ? places.free_from(plan.lines, now) : now;
+        if (first && free <= now) return true;
+        if (places.waiting.empty() || !first) places.waiting.push_back({id, now});
+        if (first) queue_.push(free, event(warp_runs, id));
+        return false;
+    }
+
+    /// A load has gone out, whose lines keep their places until it has come back. The next one looks for
+    /// places.
+    void take_places(std::uint32_t id, Sm& sm, double lines, Ticks until, Ticks now) {
+        std::deque<LinePlaces::Waiting>& waiting = sm.places.waiting;
+        const bool waited = !waiting.empty() && waiting.front().warp == id;
+        if (lines > 0.0) sm.places.enter(lines, waited ? waiting.front().asked : now, now, until);
+        if (!waited) return;
+        waiting.pop_front();
+        if (!waiting.empty()) queue_.push(now, event(warp_runs, waiting.front().warp));
     }
 
     SubPartition& part(const Cta& cta, const WarpPlace& place) {
@@ -576,7 +612,8 @@ class Simulation {
         done = std::max(done, sm.l1.serve(now, part_of(plan.l1, enabled)));
         done = std::max(done, sm.constants.serve(now, part_of(plan.constants, enabled)));
         done = std::max(done, sm.cluster.serve(now, part_of(plan.cluster, enabled)));
-        Ticks arrived = 0;  // arrival of its stores in the L2
+        Ticks arrived = 0;   // arrival of its stores in the L2
+        double lines = 0.0;  // that keep places in the L1
         for (std::size_t a = 0; enabled > 0.0 && a < plan.access_count; ++a) {
             const Requester who{&warp.at,
                                 warp.history[plan.history],
@@ -599,6 +636,10 @@ class Simulation {
             done = std::max(done, std::max(reply.done - (reply.latency - latency), last + latency) +
                                       (plan.links - 1) * latency);
             arrived = std::max(arrived, reply.arrived);
+            lines += reply.lines;
+        }
+        if (plan.lines > 0.0) {
+            take_places(static_cast<std::uint32_t>(&warp - warps_.data()), sm, lines, done, now);
         }
         if (plan.acknowledged > 0) {
             warp.stored = std::max(warp.stored, std::max(done, arrived) + plan.acknowledged);
@@ -628,12 +669,36 @@ class Simulation {
         return last.done;
     }
 
+    /// Loops around both the look at a word and the word for the next CTA.
+    [[nodiscard]] static std::size_t depth_of_hand_overs(const kernel::Kernel& kernel) {
+        const auto place = [&](Id op) {
+            const auto at =
+                std::find_if(kernel.nodes.begin(), kernel.nodes.end(), [op](const kernel::Node& n) {
+                    return n.kind == NodeKind::op && static_cast<Id>(n.payload) == op;
+                });
+            return static_cast<std::size_t>(at - kernel.nodes.begin());
+        };
+        if (kernel.hand_overs.wait == kernel::no_id) return 0;
+        const std::size_t wait = place(kernel.hand_overs.wait);
+        const std::size_t told = place(kernel.hand_overs.told);
+        std::size_t depth = 0;
+        for (std::size_t n = 0; n < std::min(wait, told); ++n) {
+            const kernel::Node& node = kernel.nodes[n];
+            if (node.kind == NodeKind::loop && std::max(wait, told) < node.end) ++depth;
+        }
+        return depth;
+    }
+
     /// Keeps the time from a look at a word of another CTA to the word for the next one.
-    void hand_over(Cta& cta, Id id, Ticks start, Ticks issued, Ticks done) {
+    void hand_over(const Warp& warp, Cta& cta, Id id, Ticks start, Ticks issued, Ticks done) {
+        const std::int64_t* loops = std::begin(warp.at.loop);
+        const std::int64_t* around = loops + hand_over_depth_;
         if (id == kernel_.hand_overs.wait) {
             cta.looked = start;
             cta.look = done - start;
-        } else if (id == kernel_.hand_overs.told && cta.look > 0) {
+            std::copy(loops, around, cta.looked_in.begin());
+        } else if (id == kernel_.hand_overs.told && cta.look > 0 &&
+                   std::equal(loops, around, cta.looked_in.begin())) {
             handed_ += cycles_of(std::max(cta.look, issued - cta.looked));
             ++hand_overs_;
             cta.look = 0;
@@ -644,7 +709,8 @@ class Simulation {
         const auto index = static_cast<std::size_t>(id);
         const OpPlan& plan = plan_.ops[index];
         remember(warp, plan, done);
-        if (kernel_.hand_overs.in_series > 0.0) hand_over(cta, id, start, std::max(start, warp.ready), done);
+        if (kernel_.hand_overs.in_series > 0.0)
+            hand_over(warp, cta, id, start, std::max(start, warp.ready), done);
         if (traced(cta)) {
             trace_->ops.push_back({start, done, cta.sm, static_cast<std::int32_t>(cta.id),
                                    static_cast<std::int32_t>(place.user.warp), id,
@@ -752,8 +818,9 @@ class Simulation {
     bool trip_ended_ = false;  ///< any trip has ended
     double real_ = 0.0;        ///< time of the whole kernel at `real_since_`
     Ticks real_since_ = 0;
-    Ticks first_end_ = 0;  ///< end of the CTA that ended first
-    double handed_ = 0.0;  ///< cycles of all hand-overs from CTA to CTA
+    Ticks first_end_ = 0;              ///< end of the CTA that ended first
+    std::size_t hand_over_depth_ = 0;  ///< loops around both ends of a hand-over
+    double handed_ = 0.0;              ///< cycles of all hand-overs from CTA to CTA
     std::int64_t hand_overs_ = 0;
     std::int64_t at_work_ = 0;   ///< warps
     double standing_for_ = 0.0;  ///< sum over them

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/sheet.hpp"
 #include "model/kernel/text.hpp"
+#include "model/machine/dram/filled_sectors.hpp"
+#include "model/machine/l1/local_memory.hpp"
 #include "model/simulation/run.hpp"
 
 #include <doctest/doctest.h>
@@ -164,11 +166,84 @@ TEST_CASE("words that are added to again and again leave L2 once at most") {
                    "buffer \"b\" extent=" +
                    std::to_string(extent) +
                    "\n  role \"r\" warps=32\n    op 0 red_global returns=0 count=4\n      access atomic b "
-                   "contiguous origin={1024*tile.0 + 32*warp} step=32 bounds=wrap\n  end\nend\n")
+                   "contiguous origin={4096*tile.0 + 128*warp} step=32 bounds=wrap\n  end\nend\n")
             .traffic.dram_written;
     };
     CHECK(written(1 << 24) > 2.0 * written(1 << 18));
     CHECK(written(1 << 18) == doctest::Approx(0.0).epsilon(1.0).scale(1e6));
+}
+
+TEST_CASE("sectors that stores cover in part are filled once the L2 keeps no more of them") {
+    const auto traffic_of = [](std::int64_t ctas, int apart) {
+        const std::string by_lanes = " inner=" + std::to_string(apart);
+        return run_of("kernel \"k\"\n  grid " + std::to_string(ctas) +
+                      " 1 1\n  cta 32 1 1\n  schedule one_per_cta tiles=" + std::to_string(ctas) +
+                      "\n  buffer \"b\" extent=" + std::to_string(ctas * 32 * apart) +
+                      "\n  role \"r\" warps=1\n    op 0 st_global\n      access write b stride origin={" +
+                      std::to_string(32 * apart) + "*tile.0}" + by_lanes + "\n  end\nend\n")
+            .traffic;
+    };
+    // A line for each word.
+    const auto lines = static_cast<std::int64_t>(machine::lines_kept_in_part(gpu()));
+    const std::int64_t few = lines / 64, many = lines / 8;
+    CHECK(traffic_of(few, 32).dram_read == 0.0);
+    const double sector = gpu().l1.sector.value(), line = gpu().l1.line.value();
+    const double words = 32.0 * static_cast<double>(many);
+    const machine::FilledSectors filled =
+        machine::filled_sectors({words * sector, words * 4.0, words * line, 0.0, 0.0}, gpu());
+    REQUIRE(filled.filled > 0.0);
+    const Traffic apart = traffic_of(many, 32);
+    CHECK(apart.dram_read == doctest::Approx(filled.filled).epsilon(1e-5));
+    CHECK(apart.dram_written >= filled.filled);
+    // Words side by side cover their sectors.
+    CHECK(traffic_of(many, 1).dram_read == 0.0);
+}
+
+TEST_CASE("local memory comes from DRAM as far as the L2 has lost it") {
+    const auto run_with = [](std::int64_t kib) {
+        const std::string words = std::to_string(kib * 256);
+        return run_of(
+            "kernel \"k\"\n  grid 2112 1 1\n  cta 64 1 1\n  resources static_shared=32768\n"
+            "  schedule one_per_cta tiles=2112\n  buffer \"l\" space=local extent=" +
+            words + reuse_of(0.0, 0.0).insert(0, "\n") +
+            "  role \"r\" warps=2\n    loop trips={8}\n      op 0 ld_local\n        access read l "
+            "contiguous origin={32*warp + 64*loop.0} reuse=1\n    end\n  end\nend\n");
+    };
+    CHECK(run_with(4).traffic.dram_read == 0.0);
+    const Run large = run_with(256);
+    const machine::Occupancy& at_a_time = large.occupancy;
+    const double bytes = 256.0 * 1024 * at_a_time.ctas_per_sm * gpu().sm.count.value();
+    const double room = gpu().l2.capacity.value() * gpu().l2.usable.value();
+    const double lost = 1.0 - machine::kept_at_random(bytes / room);
+    REQUIRE(lost > 0.0);
+    CHECK(large.traffic.dram_read == doctest::Approx(large.traffic.received * lost).epsilon(1e-6));
+}
+
+TEST_CASE("a word for which CTAs wait comes from the L2, and is handed on in the trip of the look") {
+    const auto end_of = [](int in_series, const std::string& told) {
+        const std::string look =
+            "      op 0 ld_global\n        access read b broadcast origin={1024*tile.0} cache=cg\n";
+        return static_cast<double>(
+            run_of("kernel \"k\"\n  grid 8 1 1\n  cta 32 1 1\n  hand_overs in_series=" +
+                   std::to_string(in_series) +
+                   " wait=0 told=1\n  schedule one_per_cta tiles=8\n  buffer \"b\" extent=65536\n"
+                   "  role \"r\" warps=1\n    loop trips={4}\n" +
+                   look + told + "    end\n  end\nend\n")
+                .end);
+    };
+    const auto each = [&](const std::string& told) {
+        return (end_of(3000, told) - end_of(2000, told)) / 1000.0 / static_cast<double>(ticks_per_cycle);
+    };
+    const std::string store =
+        "op 1 st_global deps=0\n        access write b broadcast origin={64 + 1024*tile.0}"
+        " cache=cg\n";
+    // A look and a half.
+    const double look = each("      " + store);
+    CHECK(look > 1.5 * gpu().latency.l2_near.value());
+    CHECK(look < 1.6 * gpu().latency.l2_far.value() + 40.0);
+    // A word that is written in one trip of four does not stand for the looks of the others.
+    const double seldom = each("      branch warps_taking=0.25\n        " + store + "      end\n");
+    CHECK(seldom == doctest::Approx(look).epsilon(0.1));
 }
 
 TEST_CASE("a run that is cut tells the time and the traffic of the whole kernel") {

@@ -47,4 +47,11 @@ namespace warptime::model::machine {
     return buffer.before == kernel::Before::warm && !is_local(buffer);
 }
 
+/// Whether a load passes the L1 by, in code whose CTAs wait for what others have written: the L2 has that.
+[[nodiscard]] inline bool written_by_others(const kernel::Kernel& kernel, const kernel::Op& op) {
+    if (kernel.hand_overs.wait == kernel::no_id || op.access_count != 1) return false;
+    const kernel::Access& read = kernel.accesses[op.first_access];
+    return read.cache == kernel::CachePolicy::cg && read.direction == kernel::Direction::read;
+}
+
 }  // namespace warptime::model::machine
