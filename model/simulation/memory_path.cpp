@@ -265,8 +265,10 @@ void MemoryPath::note_written(const AccessPlan& plan, double bytes, double parte
     b.apart = std::max(b.apart, plan.apart);
     double dirtied = machine::lines_dirtied(b.written, whole, gpu_);
     if (b.parted > 0.0) {
+        // What the kernel's later stores complete counts as written.
+        const double covered = plan.completed ? b.parted : b.written;
         const machine::FilledSectors parts =
-            machine::filled_sectors({b.parted, b.written, whole, b.apart, b.read}, gpu_);
+            machine::filled_sectors({b.parted, covered, whole, b.apart, b.read}, gpu_);
         // Sectors leave whole. Those that have been filled are written at once.
         dirtied = std::max(dirtied, parts.touched) - parts.filled;
         const double pushed =

@@ -11,6 +11,7 @@
 #include "model/kernel/walk.hpp"
 #include "model/machine/cluster/cluster.hpp"
 #include "model/machine/demand/op_kind.hpp"
+#include "model/machine/dram/filled_sectors.hpp"
 #include "model/machine/dram/lone_pieces.hpp"
 #include "model/machine/issue/instruction_fetch.hpp"
 #include "model/machine/issue/op_issue.hpp"
@@ -60,7 +61,12 @@ class Planner {
   public:
     Planner(const Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
             KernelPlan& plan)
-        : kernel_(kernel), gpu_(gpu), cache_(conditions.cache), plan_(plan), reach_(kernel.buffers.size()) {
+        : kernel_(kernel),
+          gpu_(gpu),
+          cache_(conditions.cache),
+          plan_(plan),
+          stores_(kernel.buffers.size()),
+          reach_(kernel.buffers.size()) {
         std::vector<bool> read(kernel.buffers.size());
         for (const Access& access : kernel.accesses) {
             if (access.direction != kernel::Direction::write && machine::is_global(kernel, access)) {
@@ -198,10 +204,20 @@ class Planner {
         for (AccessPlan& a : plan_.accesses) {
             const auto buffer = static_cast<std::size_t>(a.access->buffer);
             a.whole = reach_[buffer].bytes(machine::bytes_in_use(kernel_.buffers[buffer], 1.0));
+            a.completed =
+                machine::are_completed(stores_[buffer].written, std::min(stores_[buffer].parted, a.whole));
         }
     }
 
   private:
+    /// Executions of the op that is being added, by all warps of the grid.
+    [[nodiscard]] double executions(const kernel::Role& role) const {
+        double times = static_cast<double>(kernel_.schedule.item_count()) * role.warps *
+                       (role.alternate ? 1 : role.instances);
+        for (const double further : free_->loop) times *= further + 1.0;
+        return times;
+    }
+
     [[nodiscard]] bool has(InstructionClass cls) const {
         return std::any_of(kernel_.ops.begin(), kernel_.ops.end(),
                            [cls](const Op& op) { return op.cls == cls; });
@@ -349,7 +365,7 @@ class Planner {
         p.last_interval = std::max(p.last_interval, ticks_of(last));
     }
 
-    AccessPlan access_plan(const kernel::Role& role, const Op& op, const Access& access) const {
+    AccessPlan access_plan(const kernel::Role& role, const Op& op, const Access& access) {
         const kernel::Buffer& buffer = kernel_.buffers[static_cast<std::size_t>(access.buffer)];
         const double size = hw::bytes_of(buffer.dtype);
         const double sector = gpu_.l1.sector.value();
@@ -399,7 +415,7 @@ class Planner {
         return a;
     }
 
-    void add_lanes(const kernel::Role& role, const Op& op, const Access& access, AccessPlan& a) const {
+    void add_lanes(const kernel::Role& role, const Op& op, const Access& access, AccessPlan& a) {
         const kernel::Buffer& buffer = kernel_.buffers[static_cast<std::size_t>(access.buffer)];
         const std::int64_t size = hw::bytes_of(buffer.dtype);
         const machine::AccessBytes bytes = machine::access_bytes(kernel_, access);
@@ -419,6 +435,10 @@ class Planner {
             machine::note_parted(kernel_, access, demand.touch, count, gpu_, stores);
             a.parted = stores.parted_bytes;
             a.apart = stores.parted_apart;
+            const double times = executions(role) * active;
+            Stores& all = stores_[static_cast<std::size_t>(access.buffer)];
+            all.parted += times * a.parted;
+            all.written += times * a.kept;
         }
         if (a.reads && !a.atomic) {
             a.hits = l1_hits(role, op, 1.0);
@@ -471,7 +491,11 @@ class Planner {
     double room_ = machine::l1_room(kernel_, gpu_);
     const kernel::Freedom* free_ = nullptr;  ///< of the op that is being added
     double lanes_ = 1.0;                     ///< share of active lanes in the branches around it
-    std::vector<machine::Reach> reach_;      ///< by buffer: what accesses of lanes reach
+    struct Stores {
+        double parted = 0.0, written = 0.0;  ///< bytes, as of machine::PartStores
+    };
+    std::vector<Stores> stores_;         ///< by buffer: of the whole grid, as if all branches were taken
+    std::vector<machine::Reach> reach_;  ///< by buffer: what accesses of lanes reach
 };
 
 /// Gives all accesses of a buffer that touch bytes side by side the same blocks. A block has up to eight

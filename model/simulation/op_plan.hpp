@@ -50,6 +50,7 @@ struct AccessPlan {  // NOLINT(clang-analyzer-optin.performance.Padding): fields
     double sent = 0.0, kept = 0.0;  ///< of stores: bytes sent, and those of them that memory keeps
     double parted = 0.0;            ///< bytes of sectors that a store covers in part
     double apart = 0.0;             ///< bytes among which a warp's scattered stores fall; 0: in order
+    bool completed = false;         ///< later stores cover the rest of such sectors
     double hits = 0.0,
            all_hits = 0.0;         ///< share that the L1 serves; share of executions that it serves whole
     bool scattered = false;        ///< at addresses that follow no order

@@ -197,6 +197,14 @@ TEST_CASE("sectors that stores cover in part are filled once the L2 keeps no mor
     CHECK(apart.dram_written >= filled.filled);
     // Words side by side cover their sectors.
     CHECK(traffic_of(many, 1).dram_read == 0.0);
+    // Eight stores in order complete each sector, although any one of them covers an eighth.
+    const std::string ctas = std::to_string(many);
+    const std::string in_turn =
+        "kernel \"k\"\n  grid " + ctas + " 1 1\n  cta 32 1 1\n  schedule one_per_cta tiles=" + ctas +
+        "\n  buffer \"b\" extent=" + std::to_string(many * 256) +
+        "\n  role \"r\" warps=1\n    loop trips={8}\n      op 0 st_global\n        access write b stride "
+        "origin={256*tile.0 + loop.0} inner=8\n    end\n  end\nend\n";
+    CHECK(run_of(in_turn).traffic.dram_read == 0.0);
 }
 
 TEST_CASE("local memory comes from DRAM as far as the L2 has lost it") {

@@ -35,15 +35,21 @@ struct FilledSectors {
     return gpu.l2.capacity.value() * gpu.l2.kept_in_part.value() / gpu.l1.line.value();
 }
 
+/// Whether stores of a whole kernel cover all of the `touched` bytes of sectors that single ones cover in
+/// part.
+[[nodiscard]] inline bool are_completed(double written, double touched) {
+    // Means over executions are no whole numbers.
+    constexpr double all = 0.95;
+    return written >= all * touched;
+}
+
 [[nodiscard]] inline FilledSectors filled_sectors(const PartStores& stores, const hw::Gpu& gpu) {
     FilledSectors result;
     const double line = gpu.l1.line.value();
     result.touched = std::min(stores.parted, stores.whole);
     if (!(result.touched > 0.0)) return result;
     result.lines = std::min(result.touched / gpu.l1.sector.value(), std::max(stores.whole, line) / line);
-    // Means over executions are no whole numbers.
-    constexpr double all = 0.95;
-    const bool completed = stores.written >= all * result.touched;
+    const bool completed = are_completed(stores.written, result.touched);
     // Stores in order complete a sector at once, scattered ones after the places among which they fall.
     const double until = completed ? std::min(result.lines, stores.apart / line) : result.lines;
     const double kept = lines_kept_in_part(gpu);
