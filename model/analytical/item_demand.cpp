@@ -456,6 +456,7 @@ class Accumulator {
     /// The loads under way have arrived.
     void drain() {
         batch_.drain();
+        asked_.clear();
         for (std::uint8_t& seen : seen_) {
             if (seen == asked_for) seen = arrived;
         }
@@ -476,7 +477,14 @@ class Accumulator {
             op.access_count != 1)
             return 0.0;
         const Access& access = kernel_.accesses[op.first_access];
-        if (access.reuse == 0 || scattered(access)) return 0.0;
+        if (access.reuse == 0) return 0.0;
+        if (scattered(access)) {
+            const kernel::Reuse& reuse = kernel_.reuse[access.reuse - 1U];
+            const double asking = std::max(1e-9, 1.0 - reuse.whole.back());
+            return reuse.together * machine::wait_of_followers(1.0 + reuse.together / asking,
+                                                               machine::spread_of_round(own_loads_, gpu_),
+                                                               gpu_.latency.l1, load_latency_);
+        }
         const kernel::Buffer& buffer = kernel_.buffers[static_cast<std::size_t>(access.buffer)];
         const double bytes = hw::bytes_of(buffer.dtype);
         hw::SmallVector<double, 32> places(static_cast<std::size_t>(role_->warps));
@@ -502,8 +510,9 @@ class Accumulator {
     }
 
     /// Share of an op's warps that do not wait for the L2: those that find so many lines in the L1.
-    double warps_served(const Op& op, double lines) {
-        const double own = comes_together(op) ? 0.0 : std::max(0.0, own_hits(op, lines) - under_way_here(op));
+    double warps_served(const Op& op, double lines, double asked_beside = 0.0) {
+        const double own =
+            comes_together(op) ? 0.0 : std::max(0.0, own_hits(op, lines) - under_way_here(op) - asked_beside);
         if (op.cls != InstructionClass::ld_global || op.access_count != 1) return own;
         const double found = neighbours_.found_at_once(op.first_access);
         // Scattered lines are found one by one, lines of the same slice together.
@@ -511,6 +520,37 @@ class Accumulator {
         const bool scattered =
             pattern == kernel::PatternKind::listed || pattern == kernel::PatternKind::random;
         return own + (1.0 - own) * (scattered ? std::pow(found, lines) : found);
+    }
+
+    /// Whether two ops need the same ops.
+    [[nodiscard]] bool needs_the_same(const Op& one, const Op& other) const {
+        const auto theirs = kernel_.deps_of(other);
+        auto next = theirs.begin();
+        for (const kernel::Dep& dep : kernel_.deps_of(one)) {
+            if (!(next != theirs.end()) || !(*next == dep)) return false;
+            ++next;
+        }
+        return !(next != theirs.end());
+    }
+
+    /// Share of the warps in which loads before this one, of places beside its own and still under way, have
+    /// not found what they ask for. A row's next sector is opened by one of a trip's loads: each misses now
+    /// and then, and the warp waits for all of them. Notes the load's own share.
+    double asked_beside(const Op& op, double lines) {
+        if (op.cls != InstructionClass::ld_global || op.access_count != 1) return 0.0;
+        const Access& access = kernel_.accesses[op.first_access];
+        if (access.reuse == 0 || batch_.drained()) return 0.0;
+        const auto same = [&](const AskedTogether& other) {
+            return kernel_.accesses[other.op->first_access].buffer == access.buffer &&
+                   needs_the_same(op, *other.op);
+        };
+        const double missing = 1.0 - own_hits(op, lines);
+        const auto found = std::find_if(asked_.begin(), asked_.end(), same);
+        if (found == asked_.end()) {
+            asked_.push_back({&op, missing});
+            return 0.0;
+        }
+        return std::exchange(found->missing, found->missing + missing);
     }
 
     /// Share of reads, or of warps that find `lines` lines, by what the item itself has read before.
@@ -723,7 +763,8 @@ class Accumulator {
             double share = warps_served(op, 1.0);
             if (share > 0.0) {
                 const Access& access = kernel_.accesses[op.first_access];
-                share = warps_served(op, machine::touch_of(kernel_, access, op.active, pieces_).lines);
+                const double lines = machine::touch_of(kernel_, access, op.active, pieces_).lines;
+                share = warps_served(op, lines, asked_beside(op, lines));
             }
             const double hit = share;
             if (runs_ahead(op)) return gpu_.latency.l1;
@@ -994,6 +1035,8 @@ class Accumulator {
 
     void add_global(const Op& op, const Access& access, double times, int warps) {
         if (access.direction == kernel::Direction::atomic) {
+            const int part = part_ == &result_.before ? 0 : part_ == &result_.loop ? 1 : 2;
+            result_.atomics_from = std::min(result_.atomics_from, part);
             machine::note_reach(kernel_, op, access, free_,
                                 result_.buffers[static_cast<std::size_t>(access.buffer)].reach);
             machine::add_atomic(kernel_, *role_, op, access,
@@ -1207,6 +1250,12 @@ class Accumulator {
     HandOverTime hand_over_{kernel_};
     machine::Neighbours neighbours_;
     static constexpr std::uint8_t asked_for = 1, arrived = 2;
+    /// Loads under way of places beside one another, by the first of them.
+    struct AskedTogether {
+        const Op* op = nullptr;
+        double missing = 0.0;  ///< sum of the shares of warps that do not find what the loads ask for
+    };
+    std::vector<AskedTogether> asked_;
     hw::SmallVector<std::uint8_t, 16> seen_;  ///< by buffer: whether plain loads of it have been issued
     int loops_around_ = 0;
     machine::LoadBatch batch_;

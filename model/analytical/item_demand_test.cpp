@@ -1067,6 +1067,60 @@ TEST_CASE("a loop waits for DRAM for half of the sectors where the other half ca
     CHECK(chain(0.75) == doctest::Approx(0.25 * dram + 0.75 * l2));
 }
 
+namespace {
+
+/// Chain of a trip of `body` by 8 warps, whose loads find `found` of the executions in the L1 and `together`
+/// of all by the warps that ask first.
+double trip_of(const std::string& body, double found, double together) {
+    std::string shares = "  reuse";
+    for (int i = 0; i < 18; ++i) shares += " " + std::to_string(found);
+    std::string addresses = "  addresses";
+    for (int lane = 0; lane < 32; ++lane) addresses += " " + std::to_string(4 * lane);
+    const mk::Kernel kernel = mk::parse_text(
+        "kernel \"k\"\n  grid 132 1 1\n  cta 256 1 1\n  schedule one_per_cta tiles=132\n"
+        "  buffer \"b\" dtype=int8 extent=1048576\n" +
+        addresses + "\n" + shares + (together > 0.0 ? " together=" + std::to_string(together) + "\n" : "\n") +
+        "  role \"r\" warps=8\n    loop trips={8}\n" + body + "    end\n  end\nend\n");
+    return item_demand(kernel, gpu(), hw::Cycles(500.0)).loop.chain.value();
+}
+
+/// A load of bytes beside those of its like, by an address that op 0 has computed.
+std::string load_beside(int op) {
+    return "      op " + std::to_string(op) +
+           " ld_global deps=0\n        access read b listed origin={0} distinct=1048576 pool_length=32 "
+           "reuse=1\n";
+}
+
+}  // namespace
+
+TEST_CASE("warps that find scattered sectors while these are under way wait like the one that has asked") {
+    const std::string body = "      op 0 move\n" + load_beside(1) + "      op 2 add_f32 deps=1\n";
+    const double missed = 500.0 - gpu().latency.l1.value();
+    const double there = trip_of(body, 0.75, 0.0);
+    // The seven of eight that follow are behind the first by what parts warps in a loop.
+    const double waits = trip_of(body, 0.75, 0.5) - there;
+    CHECK(waits > 0.25 * missed);
+    CHECK(waits < 0.5 * missed);
+    CHECK(trip_of(body, 0.75, 0.25) - there < waits);
+}
+
+TEST_CASE("a warp waits where any of its loads of places side by side has missed") {
+    std::string loads = "      op 0 move\n";
+    std::string sums;
+    for (int i = 1; i <= 4; ++i) {
+        loads += load_beside(i);
+        sums += "      op " + std::to_string(4 + i) + " add_f32 deps=" + std::to_string(i) + "\n";
+    }
+    const double missed = 500.0 - gpu().latency.l1.value();
+    const double none = trip_of(loads + sums, 1.0, 0.0);
+    // Each of the four opens a sector in an eighth of the trips, in different ones.
+    const double some = trip_of(loads + sums, 0.875, 0.0) - none;
+    CHECK(some > 0.4 * missed);
+    CHECK(some < 0.75 * missed);
+    // No more than all trips can miss.
+    CHECK(trip_of(loads + sums, 0.5, 0.0) - none < 1.4 * missed);
+}
+
 TEST_CASE("a loop uses its products where arithmetic needs them, not where a barrier waits for them") {
     const auto uses = [](const std::string& behind, const std::string& place = "") {
         const mk::Kernel kernel = mk::parse_text(

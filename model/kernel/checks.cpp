@@ -82,6 +82,8 @@ void check_launch(const Kernel& kernel) {
         }
         launch.expect(reuse.beside >= 0.0 && reuse.beside <= 1.0, "reuse beside", reuse.beside,
                       "a share from 0 to 1");
+        launch.expect(reuse.together >= 0.0 && reuse.together <= 1.0, "reuse together", reuse.together,
+                      "a share from 0 to 1");
     }
 }
 

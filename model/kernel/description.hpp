@@ -151,12 +151,13 @@ struct AddressRun {
 /// the CTA has touched before, with lines of at most `least_distance << i` bytes touched since, this one
 /// among them. Entry i of `whole` is the share of executions of which all sectors are such. `beside` is the
 /// share of sectors that are new to the CTA while it has touched others of the bytes that DRAM brings with
-/// them.
+/// them. `together` is the part of `whole` whose sectors another warp has asked for first, in the same turn
+/// of the CTA's warps: on the way as likely as there.
 struct Reuse {
     static constexpr std::size_t distances = 9;
     static constexpr std::int64_t least_distance = 1024;
     std::array<double, distances> sectors{}, whole{};
-    double beside = 0.0;
+    double beside = 0.0, together = 0.0;
     friend bool operator==(const Reuse&, const Reuse&) = default;
 };
 

@@ -328,11 +328,12 @@ void KernelReader::reuse() {
             least = share;
         }
     }
-    fields("beside=", [&](std::string_view key) {
-        if (key != "beside") return false;
+    fields("beside= or together=", [&](std::string_view key) {
+        if (key != "beside" && key != "together") return false;
         const std::size_t start = cursor_.start_of_token();
-        read.beside = cursor_.real();
-        if (!(read.beside >= 0.0 && read.beside <= 1.0)) cursor_.fail_at(start, "a share from 0 to 1");
+        double& share = key == "beside" ? read.beside : read.together;
+        share = cursor_.real();
+        if (!(share >= 0.0 && share <= 1.0)) cursor_.fail_at(start, "a share from 0 to 1");
         return true;
     });
     kernel_.reuse.push_back(read);

@@ -137,6 +137,8 @@ TEST_CASE("the share of bytes beside those touched before stands behind the 18 s
           std::string::npos);
     CHECK(reuse_message(shares + " behind=0.5").find("got 'behind=0.5', expected beside=") !=
           std::string::npos);
+    CHECK(reuse_message(shares + " beside=0.5 together=0.5") == "read");
+    CHECK(reuse_message(shares + " together=1.5").find("expected a share from 0 to 1") != std::string::npos);
     CHECK(reuse_message("0 0 beside=0.5").find("expected a finite number") != std::string::npos);
 }
 

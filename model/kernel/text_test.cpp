@@ -78,6 +78,7 @@ TEST_CASE("what a kernel says of bytes touched again reads back equal") {
                 std::sort(shares->begin(), shares->end());
             }
             known.beside = *rc::gen::element(0, 1, *rc::gen::inRange(0, 1000001)) / 1e6;
+            known.together = *rc::gen::inRange(0, 1000001) / 1e6;
         }
         for (Access& access : kernel.accesses) {
             access.reuse =

@@ -244,6 +244,7 @@ class KernelWriter {
                 for (const double share : *shares) add(" {}", share);
             }
             if (known.beside > 0.0) add(" beside={}", known.beside);
+            if (known.together > 0.0) add(" together={}", known.together);
             out_ += '\n';
         }
     }

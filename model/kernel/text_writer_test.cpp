@@ -110,6 +110,11 @@ TEST_CASE("how soon bytes come back is one line of 18 shares, which accesses nam
           std::string::npos);
     CHECK(text.find("reuse=") == std::string::npos);
     CHECK(parse_text(text) == kernel);
+    kernel.reuse[1].beside = 0.25;
+    kernel.reuse[1].together = 0.5;
+    text = to_text(kernel);
+    CHECK(text.find("0.1 0.2 1 beside=0.25 together=0.5\n") != std::string::npos);
+    CHECK(parse_text(text) == kernel);
     kernel.accesses[0].reuse = 2;
     text = to_text(kernel);
     CHECK(text.find("bytes=16 reuse=2\n") != std::string::npos);

@@ -1,5 +1,6 @@
 // Bytes of a buffer that a kernel's accesses reach, over all of its items.
-// Ignores: gaps between the first and the last byte, and bytes that scattered accesses share with others.
+// Ignores: gaps between the first and the last byte, and bytes that scattered accesses share with those in
+// order.
 // Source: interval arithmetic over origins (model/kernel/index_span.hpp); meaning of patterns in
 // model/kernel/README.md, Access.
 // SPDX-License-Identifier: Apache-2.0
@@ -17,15 +18,28 @@ namespace warptime::model::machine {
 /// fall.
 struct Reach {
     double first = std::numeric_limits<double>::infinity();
-    double last = 0.0, scattered = 0.0;
+    double last = 0.0;
+    double scattered = 0.0;  ///< of all scattered accesses, as if they shared nothing
+    double widest = 0.0;     ///< of one of them
+    double low = std::numeric_limits<double>::infinity(), high = 0.0;  ///< between which all of them fall
     bool known = true;  ///< false where an access may reach any part
     void add(double from, double to) {
         first = std::min(first, from);
         last = std::max(last, to);
     }
+    /// Bytes among which scattered addresses fall: accesses to the same part of a buffer share them.
+    [[nodiscard]] double among() const {
+        return std::min(scattered, std::max(widest, high - std::min(low, high)));
+    }
+    void scatter(double bytes, double from, double to) {
+        scattered += bytes;
+        widest = std::max(widest, bytes);
+        low = std::min(low, from);
+        high = std::max(high, to);
+    }
     /// Of a buffer of `whole` bytes; all of it where the reach is not known.
     [[nodiscard]] double bytes(double whole) const {
-        return known ? std::min(whole, std::max(0.0, last - first) + scattered) : whole;
+        return known ? std::min(whole, std::max(0.0, last - first) + among()) : whole;
     }
 };
 
@@ -37,7 +51,15 @@ inline void note_reach(const kernel::Kernel& kernel, const kernel::Op& op, const
     const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
     const double size = hw::bytes_of(buffer.dtype);
     if (access.pattern == PatternKind::listed) {
-        reach.scattered += static_cast<double>(access.distinct) * size;
+        double low = std::numeric_limits<double>::infinity();
+        double high = 0.0;
+        for (std::uint32_t i = 0; i < access.pool_length; ++i) {
+            const std::int64_t at = kernel.address_list[access.pool_first + i];
+            if (at < 0) continue;
+            low = std::min(low, static_cast<double>(at) * size);
+            high = std::max(high, static_cast<double>(at) * size + access.bytes);
+        }
+        reach.scatter(static_cast<double>(access.distinct) * size, low, high);
         reach.known = reach.known && access.distinct > 0;
         return;
     }

@@ -50,6 +50,30 @@ TEST_CASE("a modulus keeps the reach within its window, whatever the grid") {
           doctest::Approx(4.0 * (8191.0 + 32.0)));
 }
 
+TEST_CASE("scattered accesses to one part of a buffer share it, those to different parts do not") {
+    const auto both = [](std::int64_t first) {
+        std::string lists = "  addresses";
+        for (const std::int64_t from : {std::int64_t{0}, first}) {
+            for (std::int64_t lane = 0; lane < 32; ++lane) lists += fmt::format(" {}", from + 100 * lane);
+        }
+        const kernel::Kernel kernel = kernel::parse_text(fmt::format(
+            "kernel \"k\"\n  grid 10 1 1\n  cta 128 1 1\n  schedule one_per_cta tiles=10\n"
+            "  buffer \"b\" dtype=fp32 extent=1048576\n{}\n  role \"r\" warps=4\n    op 0 st_global\n"
+            "      access write b listed origin={{0}} distinct=3000 pool_length=32\n    op 1 st_global\n"
+            "      access write b listed origin={{0}} distinct=3000 pool_first=32 pool_length=32\n"
+            "  end\nend\n",
+            lists));
+        Reach reach;
+        for (std::size_t op = 0; op < 2; ++op) {
+            note_reach(kernel, kernel.ops[op], kernel.accesses[op], {}, reach);
+        }
+        return reach.bytes(whole);
+    };
+    CHECK(both(0) == 4.0 * 3101.0);
+    CHECK(both(50) == 4.0 * 3151.0);
+    CHECK(both(500000) == 4.0 * 6000.0);
+}
+
 TEST_CASE("strided lanes reach beyond their first one, on either side") {
     CHECK(reach_of("read b stride origin={10000} bytes=4 inner=32").bytes(whole) ==
           4.0 * (31.0 * 32.0 + 1.0));

@@ -738,8 +738,8 @@ class Lowering {
             kernel_.loops.back().slowest = slowest;
         } else if (skipped) {
             const mk::SlowestWarps taking{std::min(slowest.of_cta, 1.0), std::min(slowest.of_grid, 1.0)};
-            builder_.branch(
-                {std::clamp(share, 1e-9, 1.0), role_->frequency.at(instructions.front()).lanes, taking});
+            // Each op says itself how many of its lanes are active.
+            builder_.branch({std::clamp(share, 1e-9, 1.0), 32.0, taking});
         }
         for (std::size_t i = 0; i < instructions.size();) {
             i = lower_op(instructions, i, skipped || repeated);

@@ -438,12 +438,14 @@ TEST_CASE("code that some warps skip stands in a branch with their share") {
     const mk::Kernel kernel = lowered(program, one_cta(160));
     REQUIRE(kernel.branches.size() == 1);
     CHECK(kernel.branches[0].warps_taking == doctest::Approx(0.4));
-    CHECK(kernel.branches[0].mean_lanes == doctest::Approx(20.0));
+    // Its op says how many of the lanes are active, once.
+    CHECK(kernel.branches[0].mean_lanes == 32.0);
     const auto node = std::ranges::find(kernel.nodes, mk::NodeKind::branch, &mk::Node::kind);
     const auto place = static_cast<std::size_t>(node - kernel.nodes.begin());
     CHECK(node->end == place + 2);  // One op of two instructions.
     CHECK(kernel.ops[kernel.nodes[place + 1].payload].cls == InstructionClass::mufu);
     CHECK(kernel.ops[kernel.nodes[place + 1].payload].count == 2);
+    CHECK(kernel.ops[kernel.nodes[place + 1].payload].active == doctest::Approx(20.0 / 32.0));
 }
 
 TEST_CASE("an op has the longest chain of its instructions, and the ops that it needs") {

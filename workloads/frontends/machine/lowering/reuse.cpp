@@ -42,7 +42,7 @@ class Marks {
 
 struct Totals {
     std::array<double, mk::Reuse::distances> sectors{}, whole{};
-    double all_sectors = 0.0, all = 0.0, beside = 0.0;
+    double all_sectors = 0.0, all = 0.0, beside = 0.0, together = 0.0;
 
     void add(const Totals& others) {
         for (std::size_t i = 0; i < mk::Reuse::distances; ++i) {
@@ -52,6 +52,7 @@ struct Totals {
         all_sectors += others.all_sectors;
         all += others.all;
         beside += others.beside;
+        together += others.together;
     }
 };
 
@@ -61,6 +62,9 @@ class Stack {
     Stack(const model::machine::CacheGeometry& cache) : cache_(cache), marks_(most_touches) {}
 
     [[nodiscard]] bool full() const { return now_ + lanes_per_warp >= most_touches; }
+
+    /// All warps have made a load; the next one of each follows.
+    void next_turn() { ++turn_; }
 
     void load(const AccessEvent& event, Totals& totals) {
         std::map<std::uint64_t, std::uint32_t> lines;  // Sectors of each, as bits.
@@ -80,6 +84,7 @@ class Stack {
             return;
         }
         std::size_t furthest = 0;
+        bool under_way = false;
         for (const auto& [line, sectors] : lines) {
             const auto known = lines_.find(line);
             const std::uint32_t before = known == lines_.end() ? 0U : known->second.sectors;
@@ -91,19 +96,23 @@ class Stack {
             for (std::size_t i = bucket; i < mk::Reuse::distances; ++i) {
                 totals.sectors[i] += std::popcount(again);
             }
+            under_way = under_way ||
+                        (again != 0 && known->second.turn == turn_ && (again & known->second.fresh) != 0);
             furthest = again == sectors ? std::max(furthest, bucket) : mk::Reuse::distances;
         }
         totals.all += 1.0;
         for (std::size_t i = furthest; i < mk::Reuse::distances; ++i) {
             totals.whole[i] += 1.0;
         }
+        totals.together += under_way && furthest < mk::Reuse::distances ? 1.0 : 0.0;
         touch(lines);
     }
 
   private:
     struct Line {
-        std::size_t time = 0;
+        std::size_t time = 0, turn = 0;
         std::uint32_t sectors = 0;
+        std::uint32_t fresh = 0;  ///< sectors that nobody had touched before this turn
     };
     /// Lines of local memory have numbers of their own.
     static constexpr std::uint64_t local_lines = std::uint64_t{1} << 60U;
@@ -128,6 +137,8 @@ class Stack {
                 marks_.add(own.time, -1);
             }
             own.time = now_;
+            own.fresh = (own.turn == turn_ ? own.fresh : 0U) | (sectors & ~own.sectors);
+            own.turn = turn_;
             own.sectors |= sectors;
             marks_.add(now_++, 1);
         }
@@ -150,7 +161,7 @@ class Stack {
     model::machine::CacheGeometry cache_;
     Marks marks_;
     std::unordered_map<std::uint64_t, Line> lines_;
-    std::size_t now_ = 0;
+    std::size_t now_ = 0, turn_ = 1;
 };
 
 bool is_kept_by_l1(const AccessEvent& event) {
@@ -180,7 +191,7 @@ std::map<std::uint32_t, mk::Reuse> reuse_of(const TraceRecorder& trace,
         std::map<std::uint32_t, Totals> of_cta;
         Stack stack(cache);
         std::vector<std::size_t> next(cta.warps.size());
-        for (bool more = true; more && !stack.full();) {
+        for (bool more = true; more && !stack.full(); stack.next_turn()) {
             more = false;
             for (std::size_t w = 0; w < cta.warps.size() && !stack.full(); ++w) {
                 const std::vector<TracedAccess>& own = cta.warps[w].accesses;
@@ -209,6 +220,7 @@ std::map<std::uint32_t, mk::Reuse> reuse_of(const TraceRecorder& trace,
             reuse.whole[i] = sum.whole[i] / sum.all;
         }
         reuse.beside = sum.beside / sum.all_sectors;
+        reuse.together = sum.together / sum.all;
     }
     return result;
 }

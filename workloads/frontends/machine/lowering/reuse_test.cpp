@@ -248,6 +248,36 @@ TEST_CASE("other sectors of a line are read for the first time, but keep the lin
     }
 }
 
+TEST_CASE(
+    "warps that ask for a sector in the turn in which it is asked for first go together with that one") {
+    // Each of 4 warps reads the same new sector in each of 5 turns, and then the first one again.
+    Told told(1, 4);
+    for (std::uint64_t turn = 0; turn <= 5; ++turn) {
+        for (std::size_t warp = 0; warp < 4; ++warp) {
+            told.access(0, warp, load_of(turn < 5 ? 128 * turn : 0));
+        }
+    }
+    const Reuses found = reuse_of(told.trace(), usual);
+    REQUIRE(found.size() == 1);
+    CHECK(found.at(0).whole.back() == doctest::Approx(19.0 / 24.0));
+    CHECK(found.at(0).together == doctest::Approx(15.0 / 24.0));
+}
+
+TEST_CASE("a warp by itself goes together with none, nor do warps at sectors of their own") {
+    for (const std::size_t warps : {1U, 3U}) {
+        Told told(1, warps);
+        for (std::uint64_t turn = 0; turn < 12; ++turn) {
+            for (std::size_t warp = 0; warp < warps; ++warp) {
+                told.access(0, warp, load_of(128 * (turn % 4) + 32 * warp));
+            }
+        }
+        const Reuses found = reuse_of(told.trace(), usual);
+        REQUIRE(found.size() == 1);
+        CHECK(found.at(0).whole.back() == doctest::Approx(2.0 / 3.0));
+        CHECK(found.at(0).together == 0.0);
+    }
+}
+
 TEST_CASE("a CTA far from the middle counts only for loads that no CTA of the middle executes") {
     // Of nine CTAs the first alone executes instruction 1, and reads other lines by instruction 0.
     Told told(9, 1);
