@@ -144,15 +144,6 @@ machine::HeldPlace held_lines(const Analysis& a) {
             Cycles(a.item.total([](const machine::Part& p) { return p.pending_queued.value(); }) * items)};
 }
 
-/// Share of the SMs' time that passes before the first wave comes to the kernel's atomics.
-double share_before_atomics(const Analysis& a) {
-    if (!(Cycles{} < a.traffic.atomics) || !(Cycles{} < a.exposure.makespan())) return 0.0;
-    Cycles before{};
-    if (a.item.atomics_from > 0) before += a.exposure.prologue;
-    if (a.item.atomics_from > 1) before += a.exposure.main_loop;
-    return (before / a.exposure.makespan()).value() / std::max(1.0, a.waves);
-}
-
 void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
              Analysis& a) {
     const machine::HeldPlace held = held_lines(a);
@@ -249,22 +240,13 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     };
     const double exponent = exponent_beside(a.item, sharing(kernel, gpu, conditions, a.occupancy), gpu);
     a.exponent = exponent;
-    const double before_atomics = share_before_atomics(a);
-    // What the slices have to do for atomics begins when the first wave comes to them.
-    const auto together = [&](const std::array<double, 4>& of) {
-        const std::span<const double> all(of);
-        if (!(0.0 < before_atomics)) return steady::overlapped(all, exponent);
-        const double others = steady::overlapped(all.first(3), exponent);
-        const std::array<double, 2> rest{others * (1.0 - before_atomics), of[3]};
-        return others * before_atomics + steady::overlapped(std::span<const double>(rest), exponent);
-    };
     // Overlapped time in cycles, kept where every part goes with the clock; 0 until known.
     Cycles paced{};
     const auto overlapped_at = [&](const hw::Frequency& clock) {
         const bool dram = !(a.dram_time < l2 / clock);
         if (!dram && Cycles{} < paced) return paced / clock;
         const std::array<double, 4> of = parts(clock, as_they_are);
-        const Seconds time(together(of));
+        const Seconds time(steady::overlapped(std::span<const double>(of), exponent));
         if (!dram) paced = time * clock;
         return time;
     };
@@ -306,7 +288,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     // A norm changes by the power of a part's share; queues inside of a part need a second look.
     const std::array<double, 4> now = parts(a.clock, as_they_are);
     const double overlapped = (a.time - a.floor - apart / a.clock - victims).value();
-    const bool queues = waits_in_a_loop(a) || 0.0 < slot_waits || 0.0 < before_atomics;
+    const bool queues = waits_in_a_loop(a) || 0.0 < slot_waits;
     const auto saved = [&](std::size_t part) {
         if (!queues) {
             return Seconds(0.5 * steady::share_of_overlapped(now[part], overlapped, exponent) * overlapped);
@@ -314,7 +296,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
         std::array<double, 4> by = as_they_are;
         by[part] = 0.5;
         const std::array<double, 4> of = parts(a.clock, by);
-        return Seconds(std::max(0.0, overlapped - together(of)));
+        return Seconds(std::max(0.0, overlapped - steady::overlapped(std::span<const double>(of), exponent)));
     };
     const Seconds of_sms = saved(0);
     const double handing = std::clamp(((handed - run) / ended).value(), 0.0, 1.0);

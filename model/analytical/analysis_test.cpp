@@ -7,17 +7,13 @@
 #include "model/analytical/timeline.hpp"
 #include "model/kernel/examples/cp_async_gemm.hpp"
 #include "model/kernel/examples/warp_specialized_gemm.hpp"
-#include "model/kernel/text.hpp"
 #include "model/machine/l2/l2.hpp"
 #include "model/machine/launch/launch.hpp"
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <string>
 
 namespace hw = warptime::hw;
 namespace mk = warptime::model::kernel;
@@ -124,34 +120,6 @@ TEST_CASE("one arithmetic wave keeps the pipe busy for its instructions") {
         8.0 * 8 * 64000 * gpu().instructions[hw::InstructionClass::fma_f32].interval.value() / 4.0;
     CHECK(a.exposure.main_loop.value() >= busy * (1.0 - 1e-12));
     CHECK(a.exposure.main_loop.value() <= busy * 1.25);
-}
-
-TEST_CASE("atomics behind the main loop begin when the first wave comes to them") {
-    // Additions of all warps to 8 words, in the loop or behind it, of `waves` waves.
-    const auto kernel_of = [](bool behind, std::int64_t ctas) {
-        const std::string adds =
-            "op 1 red_global dtype=int32 returns=0\n        access atomic b broadcast origin={0}\n";
-        const std::string trip = behind ? "" : "      " + adds;
-        return mk::parse_text(
-            "kernel \"k\"\n  grid " + std::to_string(ctas) +
-            " 1 1\n  cta 256 1 1\n  schedule one_per_cta tiles=" + std::to_string(ctas) +
-            "\n  buffer \"b\" dtype=int32 extent=8\n  role \"r\" warps=8\n    loop trips={8}\n"
-            "      op 0 fma_f32 count=300 chain=300\n" +
-            trip + "    end\n" + (behind ? "    " + adds : "") + "  end\nend\n");
-    };
-    const auto parts = [&](bool behind, std::int64_t ctas) {
-        const Analysis a = of(kernel_of(behind, ctas));
-        REQUIRE(a.atomic_time.value() > 0.0);
-        return std::array<double, 3>{(a.time - a.floor).value(), a.sm_time.value(), a.atomic_time.value()};
-    };
-    const auto [time, sms, atomics] = parts(true, 132 * 8);
-    CHECK(time > 0.95 * (sms + atomics));
-    // Inside of the loop the two go on side by side.
-    const auto [beside, loop, passes] = parts(false, 132 * 8);
-    CHECK(beside < 1.3 * std::max(loop, passes));
-    // Of ten waves nine add while others compute.
-    const auto [waves, all, added] = parts(true, 10 * 132 * 8);
-    CHECK(waves < 0.2 * std::min(all, added) + 1.3 * std::max(all, added));
 }
 
 TEST_CASE("a started wave costs more than none and at most a full one") {

@@ -29,12 +29,10 @@ struct ItemDemand {
     bool self_fed = false;       ///< the warps that multiply also issue the copies, in one instruction stream
     bool gathers = false;        ///< its stage is loaded element by element (machine/l1/row_lanes.hpp)
     bool loads_itself = false;   ///< warps that multiply, or stage in shared memory, load for themselves
-    /// The first part with atomics on global memory: before (0), in (1) or after (2) the main loop.
-    int atomics_from = 2;
-    bool swaps_shared = false;  ///< warps wait for what atomics on shared memory give back
-    machine::Demand peeled{};   ///< loop cycles of an item that roles with fewer trips do not take
-    hw::Cycles copy_issue{};    ///< from the begin of a trip until its copies have been issued
-    hw::Cycles until_wait{};    ///< from the begin of a trip to its wait for copies of earlier trips
+    bool swaps_shared = false;   ///< warps wait for what atomics on shared memory give back
+    machine::Demand peeled{};    ///< loop cycles of an item that roles with fewer trips do not take
+    hw::Cycles copy_issue{};     ///< from the begin of a trip until its copies have been issued
+    hw::Cycles until_wait{};     ///< from the begin of a trip to its wait for copies of earlier trips
     /// Time of all warps' reads before a trip's first copy, beyond one warp's reads.
     hw::Cycles others_read{};
     /// Time of products that a trip's copies wait for, or of the addition of their sums.

@@ -1035,8 +1035,6 @@ class Accumulator {
 
     void add_global(const Op& op, const Access& access, double times, int warps) {
         if (access.direction == kernel::Direction::atomic) {
-            const int part = part_ == &result_.before ? 0 : part_ == &result_.loop ? 1 : 2;
-            result_.atomics_from = std::min(result_.atomics_from, part);
             machine::note_reach(kernel_, op, access, free_,
                                 result_.buffers[static_cast<std::size_t>(access.buffer)].reach);
             machine::add_atomic(kernel_, *role_, op, access,

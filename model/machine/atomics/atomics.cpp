@@ -3,10 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/machine/atomics/atomics.hpp"
 
-#include "model/kernel/body_nodes.hpp"
 #include "model/kernel/evaluate_index.hpp"
 #include "model/kernel/index_span.hpp"
-#include "model/kernel/typical_item.hpp"
 #include "model/machine/demand/expected_distinct.hpp"
 #include "model/machine/demand/listed_rows.hpp"
 #include "model/machine/dram/round_spread.hpp"
@@ -90,44 +88,6 @@ AtomicTouch touch_of_listed(const kernel::Kernel& kernel, const kernel::Access& 
     }
     const double share = 1.0 / static_cast<double>(std::max<std::size_t>(1, rows));
     return {sum.whole * share, sum.part * share, sum.lines * share, sum.sectors * share};
-}
-
-/// Whether warps wait in nodes [first, last): for values from memory, or for one another.
-bool waits_in(const kernel::Kernel& kernel, std::size_t first, std::size_t last) {
-    for (std::size_t n = first; n < last; ++n) {
-        const kernel::Node& node = kernel.nodes[n];
-        if (node.kind == kernel::NodeKind::wait) return true;
-        if (node.kind != kernel::NodeKind::op) continue;
-        const kernel::Op& op = kernel.ops[node.payload];
-        const bool back = op.cls == hw::InstructionClass::atom_global && op.returns;
-        if (back || op.cls == hw::InstructionClass::ld_global || op.cls == hw::InstructionClass::fence)
-            return true;
-    }
-    return false;
-}
-
-/// Turns of the loops around an op whose atomics are under way together, the outermost first. Warps that
-/// wait in a loop have one turn and the next; others have issued all turns before the slices are through.
-void free_turns(const kernel::Kernel& kernel, const kernel::Role& role, const kernel::Op& op,
-                kernel::Freedom& free) {
-    free.loop.fill(1.0);
-    const auto id = static_cast<std::size_t>(&op - kernel.ops.data());
-    std::size_t at = role.first_node;
-    while (at < role.last_node &&
-           (kernel.nodes[at].kind != kernel::NodeKind::op || kernel.nodes[at].payload != id))
-        ++at;
-    if (at >= role.last_node || op.returns) return;
-    std::size_t depth = 0;
-    for (std::size_t n = role.first_node; n < at && depth < free.loop.size(); ++n) {
-        const kernel::Node& node = kernel.nodes[n];
-        if (node.kind != kernel::NodeKind::loop || node.end <= at) continue;
-        if (!waits_in(kernel, n + 1, node.end)) {
-            const double trips =
-                kernel::mean_trips_of(kernel, kernel.loops[node.payload], kernel::typical_item(kernel));
-            free.loop[depth] = std::max(1.0, trips - 1.0);
-        }
-        ++depth;
-    }
 }
 
 std::size_t lanes_of(double active) {
@@ -287,7 +247,7 @@ Window atomic_window(const kernel::Kernel& kernel, const kernel::Role& role, con
         return {from, std::min(from + reach, std::max(whole, from + access.bytes)), true};
     }
     kernel::Freedom free;
-    free_turns(kernel, role, op, free);
+    free.loop.fill(1.0);
     free.warps = role.warps - 1.0;
     free.instances = role.instances - 1.0;
     free.lanes = static_cast<double>(lanes_per_warp * role.warps * role.instances) - 1.0;
