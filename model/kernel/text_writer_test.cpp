@@ -123,7 +123,7 @@ TEST_CASE("how soon bytes come back is one line of 18 shares, which accesses nam
     kernel.reuse[0].beside = 0.375;
     text = to_text(kernel);
     CHECK(text.find("\n  reuse 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 beside=0.375\n") != std::string::npos);
-    CHECK(text.find(" 0.1 0.2 1\n") != std::string::npos);
+    CHECK(text.find(" 0.1 0.2 1 beside=0.25 together=0.5\n") != std::string::npos);
     CHECK(parse_text(text) == kernel);
     // The lines stand before the roles whose accesses name them.
     CHECK(text.find("\n  reuse ") < text.find("\n  role "));
