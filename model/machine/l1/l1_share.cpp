@@ -31,7 +31,8 @@ bool comes_back(const kernel::Kernel& kernel, const kernel::Access& access) {
     }
     for (std::size_t t = access.origin[0].first;
          t < access.origin[0].first + std::size_t{access.origin[0].count}; ++t) {
-        if (kernel.terms[t].modulus > 0) {
+        const kernel::Term& term = kernel.terms[t];
+        if (term.modulus > 0 && term.variable != kernel::Variable::warp) {
             return true;
         }
     }

@@ -13,7 +13,8 @@
 namespace warptime::model::machine {
 
 /// True if the access returns to bytes that it has read: a chase or gather within a window, or an origin that
-/// goes round. An origin that stands still may only be described loosely.
+/// goes round. Warps that stand in columns of a tile do
+/// not. An origin that stands still may only be described loosely.
 [[nodiscard]] bool comes_back(const kernel::Kernel& kernel, const kernel::Access& access);
 
 /// Upper bound of the distinct bytes that such an access reads within one item.

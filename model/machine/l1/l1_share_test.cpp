@@ -25,6 +25,9 @@ TEST_CASE("what comes back: a chase, a gather within a window, an origin that go
     CHECK(span_bytes(kernel, kernel.ops[0], chase, {}, 128.0) == 4096.0 * 4.0 / 8.0);
     kernel.terms[kernel.accesses[0].origin[0].first].modulus = 7;
     CHECK(comes_back(kernel, kernel.accesses[0]));
+    // A warp's column of a tile has a modulus, too, and each warp has one place.
+    kernel.terms[kernel.accesses[0].origin[0].first].variable = kernel::Variable::warp;
+    CHECK_FALSE(comes_back(kernel, kernel.accesses[0]));
 }
 
 TEST_CASE("a set that fits misses once; a warp that finds many lines misses more often than a line does") {
