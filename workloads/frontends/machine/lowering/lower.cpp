@@ -739,7 +739,7 @@ class Lowering {
         } else if (skipped) {
             const mk::SlowestWarps taking{std::min(slowest.of_cta, 1.0), std::min(slowest.of_grid, 1.0)};
             // Each op says itself how many of its lanes are active.
-            builder_.branch({std::clamp(share, 1e-9, 1.0), 32.0, taking});
+            builder_.branch({std::clamp(share, 1e-9, 1.0), lanes_per_warp, taking});
         }
         for (std::size_t i = 0; i < instructions.size();) {
             i = lower_op(instructions, i, skipped || repeated);
