@@ -3,6 +3,7 @@
 #include "model/analytical/item_demand.hpp"
 
 #include "model/analytical/item_whole.hpp"
+#include "model/analytical/kept_in_l2.hpp"
 #include "model/analytical/stretches.hpp"
 #include "model/analytical/waiting_behind_copies.hpp"
 #include "model/kernel/body_nodes.hpp"
@@ -55,7 +56,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -478,7 +478,7 @@ class Accumulator {
             return 0.0;
         const Access& access = kernel_.accesses[op.first_access];
         if (access.reuse == 0) return 0.0;
-        if (scattered(access)) {
+        if (is_scattered(access)) {
             const kernel::Reuse& reuse = kernel_.reuse[access.reuse - 1U];
             const double asking = std::max(1e-9, 1.0 - reuse.whole.back());
             return reuse.together * machine::wait_of_followers(1.0 + reuse.together / asking,
@@ -505,10 +505,6 @@ class Accumulator {
                                           gpu_.latency.l1, load_latency_);
     }
 
-    [[nodiscard]] static bool scattered(const Access& access) {
-        return access.pattern == kernel::PatternKind::listed || access.pattern == kernel::PatternKind::random;
-    }
-
     /// Share of an op's warps that do not wait for the L2: those that find so many lines in the L1.
     double warps_served(const Op& op, double lines, double asked_beside = 0.0) {
         const double own =
@@ -516,9 +512,7 @@ class Accumulator {
         if (op.cls != InstructionClass::ld_global || op.access_count != 1) return own;
         const double found = neighbours_.found_at_once(op.first_access);
         // Scattered lines are found one by one, lines of the same slice together.
-        const kernel::PatternKind pattern = kernel_.accesses[op.first_access].pattern;
-        const bool scattered =
-            pattern == kernel::PatternKind::listed || pattern == kernel::PatternKind::random;
+        const bool scattered = is_scattered(kernel_.accesses[op.first_access]);
         return own + (1.0 - own) * (scattered ? std::pow(found, lines) : found);
     }
 
@@ -606,48 +600,13 @@ class Accumulator {
     /// Share of an access's bytes that nothing the CTA has touched before has brought into the L2.
     [[nodiscard]] double new_to_cta(const Access& access) {
         if (access.reuse == 0) return 1.0;
-        const kernel::Reuse& reuse = kernel_.reuse[access.reuse - 1U];
-        return std::max(0.0, 1.0 - kept_in_l2(access) - reuse.beside);
+        const double beside = kernel_.reuse[access.reuse - 1U].beside;
+        return std::max(0.0, 1.0 - kept_in_l2(kernel_, access, room_in_l2()) - beside);
     }
 
-    /// Bytes that the L2 holds for each CTA at work while all of them read as much; no limit where it holds
-    /// all that they reach.
-    [[nodiscard]] double l2_room() {
-        if (l2_room_ < 0.0) {
-            const double ctas = std::min(static_cast<double>(kernel_.schedule.item_count()),
-                                         gpu_.sm.count.value() * static_cast<double>(resident_));
-            double reached = 0.0;
-            for (const kernel::Buffer& buffer : kernel_.buffers) {
-                if (buffer.space == kernel::Space::global) reached += machine::bytes_in_use(buffer, ctas);
-            }
-            const double usable = gpu_.l2.capacity.value() * gpu_.l2.usable.value();
-            l2_room_ = reached > usable ? usable / ctas : std::numeric_limits<double>::max();
-        }
+    [[nodiscard]] double room_in_l2() {
+        if (l2_room_ < 0.0) l2_room_ = l2_room(kernel_, resident_, gpu_);
         return l2_room_;
-    }
-
-    /// Whether each CTA has bytes of its own: the place depends on all coordinates of its tile.
-    [[nodiscard]] bool own_slice(const Access& access) const {
-        if (scattered(access)) return false;
-        std::array<bool, 4> on{};
-        for (std::size_t d = 0; d < access.rank; ++d) {
-            for (std::size_t t = access.origin[d].first; t < access.origin[d].first + access.origin[d].count;
-                 ++t) {
-                const kernel::Term& term = kernel_.terms[t];
-                if (term.variable == kernel::Variable::tile && term.coefficient != 0)
-                    on[term.position] = true;
-            }
-        }
-        for (std::size_t d = 0; d < on.size(); ++d) {
-            if (kernel_.schedule.tiles[d] > 1 && !on[d]) return false;
-        }
-        return true;
-    }
-
-    /// Share of an access's sectors that its CTA has read before and finds in the L2 at least.
-    [[nodiscard]] double kept_in_l2(const Access& access) {
-        const kernel::Reuse& reuse = kernel_.reuse[access.reuse - 1U];
-        return own_slice(access) ? machine::kept_by(reuse.sectors, l2_room()) : reuse.sectors.back();
     }
 
     /// Largest share of the loads of one of nodes [first, last) that bring lines for their CTA alone. Loads
@@ -685,8 +644,7 @@ class Accumulator {
         const double fresh = std::min(1.0, new_to_cta(access) / std::max(1e-9, 1.0 - hits));
         double first = std::min(waits.first, fresh);
         bool in_step = true;
-        const bool apart =
-            access.pattern == kernel::PatternKind::listed || access.pattern == kernel::PatternKind::random;
+        const bool apart = is_scattered(access);
         if (apart) {
             // A warp waits for DRAM if any of its lines comes from there.
             const double lines = machine::touch_of(kernel_, access, op.active, pieces_).lines * (1.0 - hits);
@@ -695,7 +653,7 @@ class Accumulator {
             if (!in_step) first *= 1.0 - covered_before(access.buffer);
         }
         const Cycles near = std::min(gpu_.latency.l2_far, all);
-        const double behind = std::max(0.0, std::min(fresh, waits.met) - first);
+        const double behind = std::max(0.0, fresh - first);
         const double alone = 1.0 / static_cast<double>(std::max<std::int64_t>(1, resident_));
         const double follow = loops_around_ == 0 || apart ? alone : followed(waits, near, all);
         const double under_way = in_step ? behind * follow : 0.0;
@@ -1096,7 +1054,7 @@ class Accumulator {
             traffic.fetched_bytes += trips * executions * asked;
             if (access.reuse > 0 && op.cls == InstructionClass::ld_global) {
                 const kernel::Reuse& reuse = kernel_.reuse[access.reuse - 1U];
-                const double lost = reuse.sectors.back() - kept_in_l2(access);
+                const double lost = reuse.sectors.back() - kept_in_l2(kernel_, access, room_in_l2());
                 traffic.lost_bytes += trips * executions * std::min(touch.sectors * sector * lost, moved);
             }
             traffic.sectors_read += trips * executions * moved / sector;
@@ -1204,9 +1162,7 @@ class Accumulator {
             const LoadWaits& waits = waits_[static_cast<std::size_t>(access.buffer)];
             lost = waits.first * waits.fresh;
         }
-        const bool apart =
-            access.pattern == kernel::PatternKind::listed || access.pattern == kernel::PatternKind::random;
-        return machine::held_place(pending, lost, apart, near, load_latency_, gpu_);
+        return machine::held_place(pending, lost, is_scattered(access), near, load_latency_, gpu_);
     }
 
     /// Adds `executions` of an item's store of one word to what the slices take in for its buffer: flags

@@ -998,10 +998,10 @@ TEST_CASE("private rows beside part CTAs, so that those who follow find their li
     const std::string shared = "contiguous origin={1024*loop.0 + 128*warp} bytes=4 cache=cg";
     const std::string text = loading_text(shared, "", false, private_row);
     constexpr double sharers = 132.0;
-    // Share of the followers' wait that is lost where rows beside are `own` their CTA's alone. Nobody else
-    // waits for these.
+    // Share of the followers' wait that is lost where a CTA brings the share `own` of the rows beside from
+    // DRAM.
     const auto lost = [&](double own) {
-        const LoadWaits rows{own, 1.0, own};
+        const LoadWaits rows{1.0, own};
         const double all = chain_with(text, {1.0, 1.0}, 8, rows);
         const double none = chain_with(text, {0.0, 0.0}, 8, rows);
         const double chain = chain_with(text, {1.0 / sharers, 1.0}, 8, rows);
@@ -1014,7 +1014,7 @@ TEST_CASE("private rows beside part CTAs, so that those who follow find their li
     // Rounds of DRAM differ by more than the wait itself.
     REQUIRE(dram > longer);
     CHECK(lost(1.0) == doctest::Approx(1.0));
-    // Rows that are as often asked for by another CTA part nobody. In between the spread goes with them.
+    // Rows that are as often in the L2 part nobody. In between the spread goes with them.
     CHECK(lost(0.5) == doctest::Approx(l2 / longer));
     CHECK(lost(0.0) == doctest::Approx(l2 / longer));
     CHECK(lost(0.55) == doctest::Approx((0.9 * l2 + 0.1 * dram) / longer));

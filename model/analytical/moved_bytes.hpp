@@ -18,9 +18,6 @@ inline constexpr std::size_t usual_buffers = 16;
 struct LoadWaits {
     double first = 1.0;  ///< share of the loads that are the first in their wave to touch their bytes
     double fresh = 1.0;  ///< share of the waves whose first loads find their bytes in DRAM only
-    /// Most of a CTA's loads that can be for bytes which somebody in the wave is the first to touch: 1 where
-    /// a CTA touches fewer bytes than the wave does.
-    double met = 1.0;
 };
 
 /// By buffer id. Empty: all loads wait for DRAM.

@@ -222,19 +222,6 @@ TEST_CASE("a load waits for DRAM as often as it is first, or comes while its lin
     }));
 }
 
-TEST_CASE("no more loads follow than can be for bytes that somebody is the first to touch") {
-    const mk::Kernel kernel = loading_loop(10);
-    const double dram = demand_at(kernel, from_dram).loop.chain.value();
-    const double l2 = demand_at(kernel, gpu().latency.l2_far).loop.chain.value();
-    constexpr double first = 0.125;
-    for (const double met : {1.0, 0.5, 0.125, 0.0}) {
-        CAPTURE(met);
-        const double share = first + std::max(0.0, met - first) * follows(first, 1.0, dram - l2);
-        CHECK(settled(kernel, with_waits({{first, 1.0, met}})).loop.chain.value() ==
-              doctest::Approx(l2 + (dram - l2) * share));
-    }
-}
-
 TEST_CASE("more first loads, fresh waves and bytes new to the CTA never shorten a chain") {
     CHECK(rc::check("loads of any pattern", [] {
         mk::Kernel kernel = loading_loop(10);

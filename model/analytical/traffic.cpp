@@ -140,7 +140,6 @@ LoadWaits load_waits(const BufferReads& buffer, const machine::OperandTraffic& m
         later = result.first;
     } else if (moved.wave_bytes > 0.0) {
         result.first = std::min(1.0, distinct);
-        result.met = std::min(1.0, distinct * items / waves);
         const double once = moved.wave_bytes / waves;
         if (waves > 1.0) later = std::clamp((moved.dram_bytes - once) / (moved.wave_bytes - once), 0.0, 1.0);
     }
