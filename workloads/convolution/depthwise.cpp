@@ -2,6 +2,7 @@
 #include "workloads/convolution/depthwise.hpp"
 
 #include "model/kernel/builder.hpp"
+#include "workloads/convolution/random_buffer.hpp"
 
 #include <algorithm>
 
@@ -32,19 +33,10 @@ struct Depthwise {
         return (tile.columns - 1) * problem.stride + problem.kernel;
     }
 
-    mk::Id add_buffer(const mk::Name& name, std::int64_t elements) {
-        mk::Buffer buffer;
-        buffer.name = name;
-        buffer.dtype = problem.dtype;
-        buffer.extent[0] = std::max<std::int64_t>(1, elements);
-        buffer.contents = mk::Contents::random;
-        return builder.buffer(buffer);
-    }
-
     void add_buffers() {
-        in = add_buffer("in", input());
-        weights = add_buffer("weights", problem.out_channels * problem.taps());
-        out = add_buffer("out", output());
+        in = random_buffer(builder, "in", problem.dtype, input());
+        weights = random_buffer(builder, "weights", problem.dtype, problem.out_channels * problem.taps());
+        out = random_buffer(builder, "out", problem.dtype, output());
     }
 
     mk::Id op(InstructionClass cls, std::int64_t count, mk::Id before = mk::no_id, std::int64_t chain = 1) {

@@ -2,6 +2,7 @@
 #include "workloads/convolution/direct.hpp"
 
 #include "model/kernel/builder.hpp"
+#include "workloads/convolution/random_buffer.hpp"
 
 #include <algorithm>
 
@@ -19,15 +20,6 @@ struct Direct {
     mk::Kernel& kernel;
     mk::Builder builder{kernel};
     std::int64_t k = problem.channels * problem.taps();
-
-    mk::Id add_buffer(const mk::Name& name, std::int64_t elements) {
-        mk::Buffer buffer;
-        buffer.name = name;
-        buffer.dtype = problem.dtype;
-        buffer.extent[0] = std::max<std::int64_t>(1, elements);
-        buffer.contents = mk::Contents::random;
-        return builder.buffer(buffer);
-    }
 
     mk::Id op(InstructionClass cls, std::int64_t count, mk::Id first = mk::no_id, mk::Id second = mk::no_id) {
         mk::Op op;
@@ -90,9 +82,11 @@ struct Direct {
     void add_role() {
         constexpr std::int64_t of_places = 300, of_turn = 130;
         const std::int64_t pixel = problem.stride * problem.channels;
-        const mk::Id in = add_buffer("in", problem.batch * problem.size * problem.size * problem.channels);
-        const mk::Id weights = add_buffer("weights", problem.out_channels * k);
-        const mk::Id out = add_buffer("out", problem.out_pixels() * problem.out_channels);
+        const mk::Id in = random_buffer(builder, "in", problem.dtype,
+                                        problem.batch * problem.size * problem.size * problem.channels);
+        const mk::Id weights = random_buffer(builder, "weights", problem.dtype, problem.out_channels * k);
+        const mk::Id out =
+            random_buffer(builder, "out", problem.dtype, problem.out_pixels() * problem.out_channels);
         const mk::Id tiles = add_tiles();
         builder.role("warps", static_cast<std::int32_t>(warps));
         op(InstructionClass::add_s32, of_places);
