@@ -20,6 +20,18 @@ __device__ void transform(float (&v)[count]) {
     }
 }
 
+/// Butterfly `i` in place: `radix` points that are `stride` apart.
+template <int radix>
+__device__ void butterfly(float* values, int i, int stride) {
+    const int low = i & (stride - 1), base = (i - low) * radix + low;
+    float v[radix];
+#pragma unroll
+    for (int k = 0; k < radix; ++k) v[k] = values[base + k * stride];
+    transform(v);
+#pragma unroll
+    for (int k = 0; k < radix; ++k) values[base + k * stride] = v[k];
+}
+
 /// Each CTA transforms `points` neighbouring points in shared memory, `radix` points a butterfly; when the
 /// stages do not come out even, a stage of pairs goes first.
 template <int points, int radix>
@@ -40,15 +52,7 @@ __global__ void in_shared(const float* from, float* to) {
         __syncthreads();
     }
     for (; stride < points; stride *= radix) {
-        for (int i = threadIdx.x; i < points / radix; i += blockDim.x) {
-            const int low = i & (stride - 1), base = (i - low) * radix + low;
-            float v[radix];
-#pragma unroll
-            for (int k = 0; k < radix; ++k) v[k] = values[base + k * stride];
-            transform(v);
-#pragma unroll
-            for (int k = 0; k < radix; ++k) values[base + k * stride] = v[k];
-        }
+        for (int i = threadIdx.x; i < points / radix; i += blockDim.x) butterfly<radix>(values, i, stride);
         __syncthreads();
     }
     for (int i = threadIdx.x; i < points; i += blockDim.x) to[begin + i] = values[i];
@@ -59,13 +63,7 @@ template <int radix>
 __global__ void global_pass(float* values, int count, int stride) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count / radix) return;
-    const int low = i & (stride - 1), base = (i - low) * radix + low;
-    float v[radix];
-#pragma unroll
-    for (int k = 0; k < radix; ++k) v[k] = values[base + k * stride];
-    transform(v);
-#pragma unroll
-    for (int k = 0; k < radix; ++k) values[base + k * stride] = v[k];
+    butterfly<radix>(values, i, stride);
 }
 
 /// The transform of each `points` values, on the host.
