@@ -478,31 +478,11 @@ class Accumulator {
             return 0.0;
         const Access& access = kernel_.accesses[op.first_access];
         if (access.reuse == 0) return 0.0;
-        if (is_scattered(access)) {
-            const kernel::Reuse& reuse = kernel_.reuse[access.reuse - 1U];
-            const double asking = std::max(1e-9, 1.0 - reuse.whole.back());
-            return reuse.together * machine::wait_of_followers(1.0 + reuse.together / asking,
-                                                               machine::spread_of_round(own_loads_, gpu_),
-                                                               gpu_.latency.l1, load_latency_);
-        }
-        const kernel::Buffer& buffer = kernel_.buffers[static_cast<std::size_t>(access.buffer)];
-        const double bytes = hw::bytes_of(buffer.dtype);
-        hw::SmallVector<double, 32> places(static_cast<std::size_t>(role_->warps));
-        kernel::Coordinates at;
-        for (double& place : places) {
-            const auto first = static_cast<double>(kernel::evaluate(kernel_, access.origin[0], at)) * bytes;
-            place = std::floor(first / gpu_.l1.sector.value());
-            ++at.warp;
-        }
-        std::sort(places.begin(), places.end());
-        const auto distinct = std::unique(places.begin(), places.end()) - places.begin();
-        const double alone = static_cast<double>(distinct) / role_->warps;
-        // A line stays for the trips that go along it. So a warp is at a new place in (1 - hits) / alone of
-        // them.
-        const double fresh = std::min(1.0, (1.0 - own_hits(op, 1.0)) / alone);
-        return fresh * (1.0 - alone) *
-               machine::wait_of_followers(1.0 / alone, machine::spread_of_round(own_loads_, gpu_),
-                                          gpu_.latency.l1, load_latency_);
+        const kernel::Reuse& reuse = kernel_.reuse[access.reuse - 1U];
+        const double asking = std::max(1e-9, 1.0 - reuse.whole.back());
+        return reuse.together * machine::wait_of_followers(1.0 + reuse.together / asking,
+                                                           machine::spread_of_round(own_loads_, gpu_),
+                                                           gpu_.latency.l1, load_latency_);
     }
 
     /// Share of an op's warps that do not wait for the L2: those that find so many lines in the L1.
