@@ -101,17 +101,13 @@ void all_of(int width, int height, int lines, int parts) {
     const int pixels = width * height,
               distances = (static_cast<int>(std::hypot(width, height)) + 8) / 4 * 4 * 2;
     std::vector<Byte> picture(pixels);
-    for (int y = 0; y < height; ++y) {
-        for (int x = 0; x < width; ++x) {
-            int brightness = static_cast<int>(random_bits(1, y * width + x) % 40);
-            for (int line = 0; line < lines; ++line) {
-                const float angle = 3.0F * random_float(2, line),
-                            offset = 0.4F * height * random_float(3, line);
-                const float off =
-                    std::cos(angle) * (x - width / 2) + std::sin(angle) * (y - height / 2) - offset;
-                if (std::fabs(off) < 1.5F) brightness = 220;
-            }
-            picture[y * width + x] = static_cast<Byte>(brightness);
+    for (int i = 0; i < pixels; ++i) picture[i] = static_cast<Byte>(random_bits(1, i) % 40);
+    for (int line = 0; line < lines; ++line) {
+        const float angle = 3.0F * random_float(2, line), offset = 0.4F * height * random_float(3, line);
+        const float cosine = std::cos(angle), sine = std::sin(angle);
+        for (int i = 0; i < pixels; ++i) {
+            const float off = cosine * (i % width - width / 2) + sine * (i / width - height / 2) - offset;
+            if (std::fabs(off) < 1.5F) picture[i] = 220;
         }
     }
     std::vector<float2> turns(angles);
