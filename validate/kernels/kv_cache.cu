@@ -136,7 +136,8 @@ void rotate(Shape shape) {
     const Array<int> position_array(positions);
     const Array<float2> table_array(table);
     const std::string name = std::to_string(sizeof(T)) + "_" + std::to_string(shape.tokens);
-    const auto look = [&](const char* what) {
+    // Large angles that are worked out in single precision have no digest: two machines may differ.
+    const auto look = [&](const char* what, bool digest) {
         finish(what);
         const auto found = values.values();
         for (std::size_t i = 0; i < count; i += 103) {
@@ -148,21 +149,21 @@ void rotate(Shape shape) {
             const double expected = second ? b * angle.x + a * angle.y : a * angle.x - b * angle.y;
             check(std::fabs(as_double(found[i]) - expected) < (sizeof(T) == 2 ? 1e-2 : 2e-3), what);
         }
-        output((what + ("_" + name)).c_str(), found);
+        if (digest) output((what + ("_" + name)).c_str(), found);
         values.copy_from(numbers);
     };
     prepare();
     rotate_slowly<<<static_cast<unsigned>((count / 2 + 255) / 256), 256>>>(values.data(),
                                                                            position_array.data(), shape);
-    look("slowly");
+    look("slowly", false);
     prepare();
     rotate_by_table<<<shape.tokens, 256>>>(values.data(), table_array.data(), position_array.data(), shape);
-    look("by_table");
+    look("by_table", true);
     if constexpr (std::is_same_v<T, Bf16>) {
         prepare();
         rotate_wide<<<static_cast<unsigned>((count / 16 + 127) / 128), 128>>>(
             reinterpret_cast<Eight*>(values.data()), table_array.data(), position_array.data(), shape);
-        look("wide");
+        look("wide", true);
     }
 }
 
