@@ -188,6 +188,9 @@ void hidden_states(int count, int steps) {
                                           choices.data(), scores.data(), steps, count);
     } else {
         constexpr bool in_shared = way == Way::shared;
+        require(cudaFuncSetAttribute(by_block<states, in_shared>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     states * states * 4),
+                "shared");
         by_block<states, in_shared><<<count, states, in_shared ? states * states * 4 : 0>>>(
             move_array.data(), emission_array.data(), symbol_array.data(), choices.data(), scores.data(),
             steps);
