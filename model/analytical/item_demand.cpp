@@ -1021,6 +1021,10 @@ class Accumulator {
                 traffic.random = traffic.random || access.pattern == kernel::PatternKind::chase;
                 traffic.span_bytes += machine::span_bytes(kernel_, op, access, free_, gpu_.l1.line.value());
             }
+            if (access.pattern == kernel::PatternKind::stride) {
+                const double gaps = touch.lines * gpu_.l1.line.value() - opened;
+                traffic.read_gap_bytes += trips * executions * std::max(0.0, gaps) * own;
+            }
             if (access.pattern == kernel::PatternKind::listed) {
                 traffic.scattered_bytes += trips * executions * opened * own;
                 traffic.scattered_visits += trips * executions * touch.lines * own;
@@ -1058,6 +1062,10 @@ class Accumulator {
             const double counted = collective ? written : demand.touch.sectors * sector;
             machine::add_stores(executions, written, counted * (1.0 - access.joined), sent, trips, gpu_,
                                 *part_, traffic);
+            if (access.pattern == kernel::PatternKind::stride) {
+                const double gaps = touch.lines * gpu_.l1.line.value() - touch.sectors * sector;
+                traffic.written_gap_bytes += trips * executions * gaps;
+            }
             if (!collective && op.cls == InstructionClass::st_global)
                 machine::note_parted(kernel_, access, touch, trips * executions, gpu_, traffic);
             if (access.pattern == kernel::PatternKind::broadcast && op.cls == InstructionClass::st_global)

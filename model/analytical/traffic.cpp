@@ -125,6 +125,7 @@ struct BufferReads {
     /// SMs that go round the same whole set end up side by side.
     bool laps = false;
     double lines = 0.0;      ///< bytes of the lines that another partition asks the lines' home for
+    double gaps = 0.0;       ///< bytes that nobody asks for, in lines of which other bytes are read
     double from_dram = 0.0;  ///< bytes
 };
 
@@ -334,6 +335,8 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     double footprint = 0.0;
     double written = 0.0;
     double dirtied = 0.0;
+    double dirty_lines = 0.0;  // bytes of the lines of dirtied sectors
+    double leaving = 0.0;      // bytes of dirtied sectors, as DRAM's bus moves them
     double filled = 0.0;  // sectors covered in part, as DRAM's bus moves them in each direction
     double padded = 0.0;  // part of these bytes that nobody counts
     double pushed = 0.0;  // bytes of lines that make room for such sectors
@@ -352,7 +355,12 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
                                      use.parted_apart, use.read_bytes * items},
                                     gpu);
         // Sectors leave whole. Those that have been filled are written at once.
-        dirtied += std::max(stays, parts.touched) - parts.filled;
+        const double sectors = std::max(stays, parts.touched) - parts.filled;
+        const double gaps = std::max(0.0, std::min(use.written_gap_bytes * items, whole - sectors - parts.filled)) *
+                            sectors / std::max(1.0, sectors + parts.filled);
+        dirtied += sectors;
+        dirty_lines += sectors + gaps;
+        leaving += std::max(sectors, (sectors + gaps) * gpu.dram.access_bytes.value() / gpu.l1.line.value());
         filled += parts.on_bus;
         padded += parts.on_bus - parts.filled;
         if (parts.filled > 0.0) pushed += parts.lines * gpu.l1.line.value() - parts.touched + parts.filled;
@@ -373,6 +381,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             whole = std::min(whole, use.span_bytes);
         }
         // Gaps that no access touches are never read.
+        const double with_gaps = std::min(whole, (use.read_bytes + use.read_gap_bytes) * items);
         whole = std::min(whole, use.read_bytes * items);
         if (use.copied_lines > 0.0) {
             result.hot_lines = std::max(
@@ -382,6 +391,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         footprint += whole;
         warm[count] = starts_warm(kernel, buffer, item, conditions.cache, reads.emptied);
         reads.buffers[count].use = &use;
+        reads.buffers[count].gaps = with_gaps - whole;
         reads.operands[count++] = {use.along_m,     use.along_n,
                                    use.along_batch, use.along_split && kernel.schedule.split_k > 1,
                                    use.read_bytes,  whole};
@@ -479,6 +489,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             buffer.from_dram = buffer.lines =
                 (1.0 - scattered_share(use)) * missed + std::min(visits * part, use.scattered_bytes * items);
         }
+        opened += buffer.gaps * std::min(1.0, missed / operand.total_bytes);
         scattered_read += lone_bytes(use, buffer.from_dram, gpu);
         read += buffer.from_dram;
         if (warm[i]) {
@@ -514,6 +525,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     result.l2_read = Bytes(asked);
     const Bytes stores{written};
     const Bytes dirty{dirtied};
+    const double per_line = leaving / std::max(1.0, dirty_lines);
     // Results that leave after the main loop come out wave by wave.
     const bool throughout = Cycles{} < item.loop.demand[machine::Server::crossbar_write];
     const double bursts =
@@ -521,10 +533,11 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     // Results leave sooner where operands are hit again, since such operands stay longer than results.
     const bool hit_again = result.own_share < 1.0;
     const Bytes room = hit_again ? gpu.l2.capacity * gpu.l2.usable : gpu.l2.capacity;
+    const Bytes out = Bytes(dirty_lines) - std::min(Bytes(dirty_lines), machine::dirty_capacity_of(gpu));
     result.dram_written =
         conditions.cache == prediction::Cache::flushed
-            ? machine::writes_over_dirty(Bytes(read + opened + pushed), dirty, machine::dirty_first_of(gpu),
-                                         gpu.l2.dirty_fraction, machine::dirty_capacity_of(gpu))
+            ? machine::writes_over_dirty(Bytes(read + opened + pushed), Bytes(dirty_lines), machine::dirty_first_of(gpu),
+                                         gpu.l2.dirty_fraction, machine::dirty_capacity_of(gpu)) - out * (1.0 - per_line)
             : machine::writes_over_clean(lookups_of(reads, kernel, gpu).filled, dirty, room,
                                          machine::dirty_capacity_of(gpu), bursts);
     result.dram_written += Bytes(filled);

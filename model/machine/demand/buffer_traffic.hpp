@@ -50,6 +50,8 @@ struct BufferTraffic {
     double sectors_read = 0.0, sectors_written = 0.0;
     bool along_m = false, along_n = false, along_batch = false, along_split = false;
     double span_bytes = 0.0;  ///< distinct bytes read, at most
+    /// bytes that strided lanes pass over in lines of which they read or write others
+    double read_gap_bytes = 0.0, written_gap_bytes = 0.0;
     double lost_bytes = 0.0;  ///< read again, after the L2 has lost them to what all CTAs have read meanwhile
     /// Bytes of the buffer that accesses of lanes reach over all items; the whole buffer where that is not
     /// known.
