@@ -27,6 +27,7 @@
 #include "model/machine/issue/op_issue.hpp"
 #include "model/machine/issue/operand_turns.hpp"
 #include "model/machine/issue/unit_queue.hpp"
+#include "model/machine/l1/sectors_in_use.hpp"
 #include "model/machine/l1/access_bytes.hpp"
 #include "model/machine/l1/access_demand.hpp"
 #include "model/machine/l1/constants.hpp"
@@ -1034,6 +1035,8 @@ class Accumulator {
                     static_cast<double>(access.distinct) *
                     hw::bytes_of(kernel_.buffers[static_cast<std::size_t>(access.buffer)].dtype);
                 traffic.scattered_span = std::max(traffic.scattered_span, reach);
+                traffic.scattered_sectors |=
+                    machine::sectors_in_use(kernel_, access, pieces_);
             }
             traffic.fetched_bytes += trips * executions * asked;
             if (access.reuse > 0 && op.cls == InstructionClass::ld_global) {

@@ -22,6 +22,7 @@
 #include "model/machine/occupancy/tile_order.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -94,23 +95,6 @@ double readers_of(const machine::BufferTraffic& use, const machine::Operand& ope
     return machine::readers_in_group(order, slices, runs);
 }
 
-/// Scattered reads of a buffer by all items.
-machine::ScatteredSet scattered_set(const machine::BufferTraffic& use, double whole, double items,
-                                    const hw::Gpu& gpu) {
-    const double span = use.scattered_span > 0.0 ? use.scattered_span : whole;
-    const double line = gpu.l1.line.value();
-    machine::ScatteredSet set;
-    set.visits = use.scattered_visits * items;
-    set.lines = std::max(1.0, span / line);
-    const double part = std::max(use.scattered_bytes / use.scattered_visits, 1.0);
-    set.parts = std::max(1.0, line / part);
-    // Bytes that one visit reads together.
-    const double word = std::max(1.0, use.scattered_words / use.scattered_all);
-    set.once = machine::parts_visited(set.lines * set.parts, part / word,
-                                      use.scattered_all * items * word / std::max(span, word));
-    return set;
-}
-
 /// Bytes of `from_dram` whose pieces lie alone.
 double lone_bytes(const machine::BufferTraffic& use, double from_dram, const hw::Gpu& gpu) {
     if (use.in_rows || !(use.scattered_visits > 0.0)) return 0.0;
@@ -125,9 +109,29 @@ struct BufferReads {
     /// SMs that go round the same whole set end up side by side.
     bool laps = false;
     double lines = 0.0;      ///< bytes of the lines that another partition asks the lines' home for
+    double reached = 0.0;    ///< bytes of the lines among which the kernel reads
     double gaps = 0.0;       ///< bytes that nobody asks for, in lines of which other bytes are read
     double from_dram = 0.0;  ///< bytes
 };
+
+/// Scattered reads of a buffer by all items.
+machine::ScatteredSet scattered_set(const BufferReads& buffer, double items, const hw::Gpu& gpu) {
+    const machine::BufferTraffic& use = *buffer.use;
+    const double line = gpu.l1.line.value();
+    const double sector = gpu.l1.sector.value();
+    const double in_use = sector * std::popcount(use.scattered_sectors);
+    machine::ScatteredSet set;
+    set.visits = use.scattered_visits * items;
+    set.lines = std::max(1.0, std::min(use.scattered_span / in_use, buffer.reached / line));
+    const double span = set.lines * in_use;
+    const double part = std::max(use.scattered_bytes / use.scattered_visits, 1.0);
+    set.parts = std::max(1.0, std::min(line / part, in_use / sector));
+    // Bytes that one visit reads together.
+    const double word = std::max(1.0, use.scattered_words / use.scattered_all);
+    set.once = machine::parts_visited(set.lines * set.parts, part / word,
+                                      use.scattered_all * items * word / std::max(span, word));
+    return set;
+}
 
 /// Where loads of a buffer find their bytes. `distinct`: share of a wave's requests that are the first to
 /// touch their bytes.
@@ -294,7 +298,7 @@ double stay_of_lines(const Reads& reads, double items, double written, const hw:
     for (std::size_t i = 0; i < reads.count; ++i) {
         const machine::BufferTraffic& use = *reads.buffers[i].use;
         const double whole = reads.operands[i].total_bytes;
-        if (use.scattered_bytes > 0.0) sets[scattered++] = scattered_set(use, whole, items, gpu);
+        if (use.scattered_bytes > 0.0) sets[scattered++] = scattered_set(reads.buffers[i], items, gpu);
         // Lines that are read once cross to another partition as often as not.
         passing.read += (1.0 - scattered_share(use)) * whole / line * machine::slice_visits(gpu);
     }
@@ -381,6 +385,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             whole = std::min(whole, use.span_bytes);
         }
         // Gaps that no access touches are never read.
+        const double reached = whole;
         const double with_gaps = std::min(whole, (use.read_bytes + use.read_gap_bytes) * items);
         whole = std::min(whole, use.read_bytes * items);
         if (use.copied_lines > 0.0) {
@@ -391,6 +396,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         footprint += whole;
         warm[count] = starts_warm(kernel, buffer, item, conditions.cache, reads.emptied);
         reads.buffers[count].use = &use;
+        reads.buffers[count].reached = reached;
         reads.buffers[count].gaps = with_gaps - whole;
         reads.operands[count++] = {use.along_m,     use.along_n,
                                    use.along_batch, use.along_split && kernel.schedule.split_k > 1,
@@ -478,7 +484,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
                                   : moved.dram_bytes * turns + use.lost_bytes * items;
         buffer.from_dram = buffer.lines = missed;
         if (use.scattered_bytes > 0.0) {
-            const machine::ScatteredSet set = scattered_set(use, operand.total_bytes, items, gpu);
+            const machine::ScatteredSet set = scattered_set(buffer, items, gpu);
             const double part = use.scattered_bytes / use.scattered_visits;
             const double visits = machine::visits_to_dram(set, stay_in_l2, gpu);
             machine::ScatteredSet lines = set;

@@ -62,6 +62,7 @@ struct BufferTraffic {
     double scattered_bytes = 0.0, scattered_visits = 0.0, scattered_span = 0.0;
     /// all such visits, found in the L1 or not, and the bytes that lanes read by them
     double scattered_all = 0.0, scattered_words = 0.0;
+    std::uint32_t scattered_sectors = 0;  ///< a bit for each sector of a line that such visits ever ask for
     bool random = false;        ///< a chase: line by line in an order of its own
     bool shifted = false;       ///< items go round the whole buffer, each from another place
     bool multicast = false;     ///< one request for several receivers
