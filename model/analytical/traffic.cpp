@@ -492,8 +492,11 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             lines.once = machine::expected_distinct(set.visits, set.lines);
             opened += std::max(
                 0.0, machine::visits_to_dram(lines, stay_in_l2, gpu) * gpu.l1.line.value() - visits * part);
+            const double ordered = std::min(missed, (use.read_bytes - use.scattered_bytes) * items);
+            // Places that loads in order come to as well need no visit of their own.
+            const double met = std::min(visits, set.once) * std::min(1.0, ordered / buffer.reached);
             buffer.from_dram = buffer.lines =
-                (1.0 - scattered_share(use)) * missed + std::min(visits * part, use.scattered_bytes * items);
+                ordered + std::min((visits - met) * part, use.scattered_bytes * items);
         }
         opened += buffer.gaps * std::min(1.0, missed / operand.total_bytes);
         scattered_read += lone_bytes(use, buffer.from_dram, gpu);
