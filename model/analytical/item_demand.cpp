@@ -27,7 +27,6 @@
 #include "model/machine/issue/op_issue.hpp"
 #include "model/machine/issue/operand_turns.hpp"
 #include "model/machine/issue/unit_queue.hpp"
-#include "model/machine/l1/sectors_in_use.hpp"
 #include "model/machine/l1/access_bytes.hpp"
 #include "model/machine/l1/access_demand.hpp"
 #include "model/machine/l1/constants.hpp"
@@ -42,6 +41,7 @@
 #include "model/machine/l1/narrow_rows.hpp"
 #include "model/machine/l1/pending_lines.hpp"
 #include "model/machine/l1/row_lanes.hpp"
+#include "model/machine/l1/sectors_in_use.hpp"
 #include "model/machine/l2/crossbar.hpp"
 #include "model/machine/l2/others_on_sm.hpp"
 #include "model/machine/l2/store_drain.hpp"
@@ -1035,8 +1035,7 @@ class Accumulator {
                     static_cast<double>(access.distinct) *
                     hw::bytes_of(kernel_.buffers[static_cast<std::size_t>(access.buffer)].dtype);
                 traffic.scattered_span = std::max(traffic.scattered_span, reach);
-                traffic.scattered_sectors |=
-                    machine::sectors_in_use(kernel_, access, pieces_);
+                traffic.scattered_sectors |= machine::sectors_in_use(kernel_, access, pieces_);
             }
             traffic.fetched_bytes += trips * executions * asked;
             if (access.reuse > 0 && op.cls == InstructionClass::ld_global) {

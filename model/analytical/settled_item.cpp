@@ -50,7 +50,8 @@ void settle_item(const kernel::Kernel& kernel, const hw::Gpu& gpu, const hw::Cyc
     }
     item.after.chain = std::max(item.after.chain, of_cta.after.chain);
     const auto path = [](const ItemDemand& of) {
-        return of.before.chain + of.loop.chain * of.trips + of.after.chain; };
+        return of.before.chain + of.loop.chain * of.trips + of.after.chain;
+    };
     item.slowest = path(of_grid);
     item.beyond = std::max(hw::Cycles{}, item.slowest - path(of_cta));
 }

@@ -22,8 +22,8 @@
 #include "model/machine/occupancy/tile_order.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -109,7 +109,7 @@ struct BufferReads {
     /// SMs that go round the same whole set end up side by side.
     bool laps = false;
     double lines = 0.0;      ///< bytes of the lines that another partition asks the lines' home for
-    double reached = 0.0;    ///< bytes of the lines among which the kernel reads
+    double reached = 0.0;    ///< bytes among which the kernel reads
     double gaps = 0.0;       ///< bytes that nobody asks for, in lines of which other bytes are read
     double from_dram = 0.0;  ///< bytes
 };
@@ -122,7 +122,7 @@ machine::ScatteredSet scattered_set(const BufferReads& buffer, double items, con
     const double in_use = sector * std::popcount(use.scattered_sectors);
     machine::ScatteredSet set;
     set.visits = use.scattered_visits * items;
-    set.lines = std::max(1.0, std::min(use.scattered_span / in_use, buffer.reached / line));
+    set.lines = std::max(1.0, (use.scattered_span > 0.0 ? use.scattered_span : buffer.reached) / line);
     const double span = set.lines * in_use;
     const double part = std::max(use.scattered_bytes / use.scattered_visits, 1.0);
     set.parts = std::max(1.0, std::min(line / part, in_use / sector));
@@ -341,9 +341,9 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     double dirtied = 0.0;
     double dirty_lines = 0.0;  // bytes of the lines of dirtied sectors
     double leaving = 0.0;      // bytes of dirtied sectors, as DRAM's bus moves them
-    double filled = 0.0;  // sectors covered in part, as DRAM's bus moves them in each direction
-    double padded = 0.0;  // part of these bytes that nobody counts
-    double pushed = 0.0;  // bytes of lines that make room for such sectors
+    double filled = 0.0;       // sectors covered in part, as DRAM's bus moves them in each direction
+    double padded = 0.0;       // part of these bytes that nobody counts
+    double pushed = 0.0;       // bytes of lines that make room for such sectors
     double sent = 0.0;
     double counted = 0.0;
     for (std::size_t b = 0; b < kernel.buffers.size(); ++b) {
@@ -360,8 +360,9 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
                                     gpu);
         // Sectors leave whole. Those that have been filled are written at once.
         const double sectors = std::max(stays, parts.touched) - parts.filled;
-        const double gaps = std::max(0.0, std::min(use.written_gap_bytes * items, whole - sectors - parts.filled)) *
-                            sectors / std::max(1.0, sectors + parts.filled);
+        const double gaps =
+            std::max(0.0, std::min(use.written_gap_bytes * items, whole - sectors - parts.filled)) * sectors /
+            std::max(1.0, sectors + parts.filled);
         dirtied += sectors;
         dirty_lines += sectors + gaps;
         leaving += std::max(sectors, (sectors + gaps) * gpu.dram.access_bytes.value() / gpu.l1.line.value());
@@ -545,8 +546,10 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     const Bytes out = Bytes(dirty_lines) - std::min(Bytes(dirty_lines), machine::dirty_capacity_of(gpu));
     result.dram_written =
         conditions.cache == prediction::Cache::flushed
-            ? machine::writes_over_dirty(Bytes(read + opened + pushed), Bytes(dirty_lines), machine::dirty_first_of(gpu),
-                                         gpu.l2.dirty_fraction, machine::dirty_capacity_of(gpu)) - out * (1.0 - per_line)
+            ? machine::writes_over_dirty(Bytes(read + opened + pushed), Bytes(dirty_lines),
+                                         machine::dirty_first_of(gpu), gpu.l2.dirty_fraction,
+                                         machine::dirty_capacity_of(gpu)) -
+                  out * (1.0 - per_line)
             : machine::writes_over_clean(lookups_of(reads, kernel, gpu).filled, dirty, room,
                                          machine::dirty_capacity_of(gpu), bursts);
     result.dram_written += Bytes(filled);

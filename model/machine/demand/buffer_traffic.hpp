@@ -63,9 +63,9 @@ struct BufferTraffic {
     /// all such visits, found in the L1 or not, and the bytes that lanes read by them
     double scattered_all = 0.0, scattered_words = 0.0;
     std::uint32_t scattered_sectors = 0;  ///< a bit for each sector of a line that such visits ever ask for
-    bool random = false;        ///< a chase: line by line in an order of its own
-    bool shifted = false;       ///< items go round the whole buffer, each from another place
-    bool multicast = false;     ///< one request for several receivers
+    bool random = false;                  ///< a chase: line by line in an order of its own
+    bool shifted = false;                 ///< items go round the whole buffer, each from another place
+    bool multicast = false;               ///< one request for several receivers
     double repeat = 0.0;        ///< items after which the same bytes come again; 0: as the coordinates say
     double copied_lines = 0.0;  ///< cache lines that lanes request by asynchronous copies
     double line_bytes = 0.0;    ///< requested bytes of each such line

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/machine/l1/lane_touch.hpp"
 
-#include "model/machine/demand/distinct_numbers.hpp"
 #include "model/kernel/index_grid.hpp"
+#include "model/machine/demand/distinct_numbers.hpp"
 #include "model/machine/demand/expected_distinct.hpp"
 #include "model/machine/demand/listed_rows.hpp"
 #include "model/machine/l1/coalescing.hpp"

@@ -1,7 +1,8 @@
 // How long the last CTA runs on when all others have ended, where CTAs take different times.
 // CTAs begin evenly over the run. The time of one beyond the mean is taken to be exponential, with the mean
-// mu for which the longest of `count` CTAs is as long as the description says: beyond = mu (ln count + gamma).
-// The CTA that ends last has begun x before the end and runs beyond it by its own time less x, so that
+// mu for which the longest of `count` CTAs is as long as the description says: beyond = mu (ln count +
+// gamma). The CTA that ends last has begun x before the end and runs beyond it by its own time less x, so
+// that
 //   behind = beyond - mu ln((run / mu) / (1 - exp(-run / mu))).
 // Ignores: work that is sorted by its length, and the faster pace of CTAs that have an SM to themselves.
 // Source: largest of independent exponential variables (Gumbel, Statistics of Extremes, 1958, section 4.1).
