@@ -169,7 +169,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     }
     a.dram_time =
         machine::dram_seconds({a.traffic.dram_read, a.traffic.dram_row_read, a.traffic.dram_scattered_read},
-                              a.traffic.dram_written, gpu);
+                              {a.traffic.dram_written, a.traffic.dram_scattered_written}, gpu);
     // CTAs that go to any free SM leave no cluster of SMs behind. CTAs with fixed work do.
     const bool even = !a.persistent && a.waves > 1.0;
     const double late = even ? 1.0 : machine::slowest_group(gpu);

@@ -1027,15 +1027,9 @@ class Accumulator {
                 traffic.read_gap_bytes += trips * executions * std::max(0.0, gaps) * own;
             }
             if (access.pattern == kernel::PatternKind::listed) {
-                traffic.scattered_bytes += trips * executions * opened * own;
-                traffic.scattered_visits += trips * executions * touch.lines * own;
-                traffic.scattered_all += trips * executions * touch.lines;
-                traffic.scattered_words += trips * executions * lanes_per_warp * active * access.bytes;
-                const double reach =
-                    static_cast<double>(access.distinct) *
-                    hw::bytes_of(kernel_.buffers[static_cast<std::size_t>(access.buffer)].dtype);
-                traffic.scattered_span = std::max(traffic.scattered_span, reach);
-                traffic.scattered_sectors |= machine::sectors_in_use(kernel_, access, pieces_);
+                const double all = trips * executions;
+                machine::note_scattered(kernel_, access, all * touch.lines, all * opened,
+                                        all * lanes_per_warp * active * access.bytes, own, pieces_, traffic);
             }
             traffic.fetched_bytes += trips * executions * asked;
             if (access.reuse > 0 && op.cls == InstructionClass::ld_global) {
@@ -1064,10 +1058,9 @@ class Accumulator {
             const double counted = collective ? written : demand.touch.sectors * sector;
             machine::add_stores(executions, written, counted * (1.0 - access.joined), sent, trips, gpu_,
                                 *part_, traffic);
-            if (access.pattern == kernel::PatternKind::stride) {
-                const double gaps = touch.lines * gpu_.l1.line.value() - touch.sectors * sector;
-                traffic.written_gap_bytes += trips * executions * gaps;
-            }
+            if (!collective)
+                machine::note_written_lines(access, trips * executions * touch.lines,
+                                            trips * executions * touch.sectors * sector, gpu_, traffic);
             if (!collective && op.cls == InstructionClass::st_global)
                 machine::note_parted(kernel_, access, touch, trips * executions, gpu_, traffic);
             if (access.pattern == kernel::PatternKind::broadcast && op.cls == InstructionClass::st_global)

@@ -339,11 +339,12 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     double footprint = 0.0;
     double written = 0.0;
     double dirtied = 0.0;
-    double dirty_lines = 0.0;  // bytes of the lines of dirtied sectors
-    double leaving = 0.0;      // bytes of dirtied sectors, as DRAM's bus moves them
-    double filled = 0.0;       // sectors covered in part, as DRAM's bus moves them in each direction
-    double padded = 0.0;       // part of these bytes that nobody counts
-    double pushed = 0.0;       // bytes of lines that make room for such sectors
+    double dirty_lines = 0.0;    // bytes of the lines of dirtied sectors
+    double leaving = 0.0;        // bytes of dirtied sectors, as DRAM's bus moves them
+    double leaving_apart = 0.0;  // part of these that lies alone at places without an order
+    double filled = 0.0;         // sectors covered in part, as DRAM's bus moves them in each direction
+    double padded = 0.0;         // part of these bytes that nobody counts
+    double pushed = 0.0;         // bytes of lines that make room for such sectors
     double sent = 0.0;
     double counted = 0.0;
     for (std::size_t b = 0; b < kernel.buffers.size(); ++b) {
@@ -360,12 +361,21 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
                                     gpu);
         // Sectors leave whole. Those that have been filled are written at once.
         const double sectors = std::max(stays, parts.touched) - parts.filled;
-        const double gaps =
-            std::max(0.0, std::min(use.written_gap_bytes * items, whole - sectors - parts.filled)) * sectors /
-            std::max(1.0, sectors + parts.filled);
+        const double unfilled = sectors / std::max(1.0, sectors + parts.filled);
+        // Lines leave whole, however few of their sectors are dirty, and a piece of DRAM's for each.
+        const double touched = std::max(use.written_bytes, use.parted_bytes);
+        const double lines =
+            std::max(sectors, machine::lines_dirtied((touched + use.written_gap_bytes) * items, whole, gpu) *
+                                  unfilled);
+        const double pieces = std::max(sectors, lines * gpu.dram.access_bytes.value() / gpu.l1.line.value());
         dirtied += sectors;
-        dirty_lines += sectors + gaps;
-        leaving += std::max(sectors, (sectors + gaps) * gpu.dram.access_bytes.value() / gpu.l1.line.value());
+        dirty_lines += lines;
+        leaving += pieces;
+        if (use.scattered_gap_bytes > 0.0)
+            leaving_apart +=
+                pieces * use.scattered_gap_bytes / use.written_gap_bytes *
+                machine::lone_share(gpu.l1.line.value() * touched / (touched + use.written_gap_bytes),
+                                    gpu.dram.access_bytes.value(), gpu.l1.line.value());
         filled += parts.on_bus;
         padded += parts.on_bus - parts.filled;
         if (parts.filled > 0.0) pushed += parts.lines * gpu.l1.line.value() - parts.touched + parts.filled;
@@ -552,6 +562,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
                   out * (1.0 - per_line)
             : machine::writes_over_clean(lookups_of(reads, kernel, gpu).filled, dirty, room,
                                          machine::dirty_capacity_of(gpu), bursts);
+    result.dram_scattered_written = out * (leaving_apart / std::max(1.0, dirty_lines));
     result.dram_written += Bytes(filled);
     result.l2_written = stores;
     result.dirtied = dirty;

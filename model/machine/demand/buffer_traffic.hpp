@@ -6,6 +6,7 @@
 
 #include "model/kernel/access_origin.hpp"
 #include "model/machine/demand/reach.hpp"
+#include "model/machine/l1/sectors_in_use.hpp"
 
 #include <algorithm>
 
@@ -50,8 +51,9 @@ struct BufferTraffic {
     double sectors_read = 0.0, sectors_written = 0.0;
     bool along_m = false, along_n = false, along_batch = false, along_split = false;
     double span_bytes = 0.0;  ///< distinct bytes read, at most
-    /// bytes that strided lanes pass over in lines of which they read or write others
-    double read_gap_bytes = 0.0, written_gap_bytes = 0.0;
+    /// bytes that lanes pass over in lines of which they read or write others: strided reads, and all writes,
+    /// of which those at places without an order
+    double read_gap_bytes = 0.0, written_gap_bytes = 0.0, scattered_gap_bytes = 0.0;
     double lost_bytes = 0.0;  ///< read again, after the L2 has lost them to what all CTAs have read meanwhile
     /// Bytes of the buffer that accesses of lanes reach over all items; the whole buffer where that is not
     /// known.
@@ -81,6 +83,31 @@ struct BufferTraffic {
     AtomicTraffic atomics;
     StoreTraffic stores;
 };
+/// Notes `lines` that executions of one store or atomic touch, of which `touched` bytes of sectors.
+inline void note_written_lines(const kernel::Access& access, double lines, double touched, const hw::Gpu& gpu,
+                               BufferTraffic& traffic) {
+    const double gaps = std::max(0.0, lines * gpu.l1.line.value() - touched);
+    const bool listed = access.pattern == kernel::PatternKind::listed;
+    if (!listed && access.pattern != kernel::PatternKind::stride) return;
+    traffic.written_gap_bytes += gaps;
+    if (listed) traffic.scattered_gap_bytes += gaps;
+}
+
+/// Notes scattered visits of `lines` that open `opened` bytes in DRAM, to words of which lanes read `words`
+/// bytes. `unmet`: share of the visits that nothing nearer serves.
+inline void note_scattered(const kernel::Kernel& kernel, const kernel::Access& access, double lines,
+                           double opened, double words, double unmet, const MemoryPieces& pieces,
+                           BufferTraffic& traffic) {
+    traffic.scattered_bytes += opened * unmet;
+    traffic.scattered_visits += lines * unmet;
+    traffic.scattered_all += lines;
+    traffic.scattered_words += words;
+    const double reach = static_cast<double>(access.distinct) *
+                         hw::bytes_of(kernel.buffers[static_cast<std::size_t>(access.buffer)].dtype);
+    traffic.scattered_span = std::max(traffic.scattered_span, reach);
+    traffic.scattered_sectors |= sectors_in_use(kernel, access, pieces);
+}
+
 /// Notes the schedule's coordinates on which the place of an access depends.
 inline void note_dependence(const kernel::AccessOrigin& origin, BufferTraffic& traffic) {
     traffic.along_m = traffic.along_m || origin.along_m;
