@@ -1013,6 +1013,8 @@ class Accumulator {
         machine::note_dependence(origin, traffic);
         machine::note_reach(kernel_, op, access, free_, traffic.reach);
         const double trips = part_ == &result_.loop ? result_.trips : 1.0;
+        const bool straight_strides = access.pattern == kernel::PatternKind::stride && loops_around_ == 0;
+        const double lines = executions * touch.lines * gpu_.l1.line.value();
         if (access.direction != kernel::Direction::write) {
             machine::note_local_loads(kernel_, access, traffic);
             // Bytes that another item has brought into the L1 are part of what the item reads.
@@ -1022,10 +1024,8 @@ class Accumulator {
                 traffic.random = traffic.random || access.pattern == kernel::PatternKind::chase;
                 traffic.span_bytes += machine::span_bytes(kernel_, op, access, free_, gpu_.l1.line.value());
             }
-            if (access.pattern == kernel::PatternKind::stride) {
-                const double gaps = touch.lines * gpu_.l1.line.value() - opened;
-                traffic.read_gap_bytes += trips * executions * std::max(0.0, gaps) * own;
-            }
+            if (straight_strides)
+                traffic.strided_read_lines = std::max(traffic.strided_read_lines, lines * own);
             if (access.pattern == kernel::PatternKind::listed) {
                 const double all = trips * executions;
                 machine::note_scattered(kernel_, access, all * touch.lines, all * opened,
@@ -1058,11 +1058,13 @@ class Accumulator {
             const double counted = collective ? written : demand.touch.sectors * sector;
             machine::add_stores(executions, written, counted * (1.0 - access.joined), sent, trips, gpu_,
                                 *part_, traffic);
+            if (straight_strides)
+                traffic.strided_written_lines = std::max(traffic.strided_written_lines, lines);
             if (!collective)
-                machine::note_written_lines(access, trips * executions * touch.lines,
-                                            trips * executions * touch.sectors * sector, gpu_, traffic);
+                machine::note_scattered_writes(kernel_, access, trips * executions * touch.lines,
+                                               trips * executions * touch.sectors, gpu_, traffic);
             if (!collective && op.cls == InstructionClass::st_global)
-                machine::note_parted(kernel_, access, touch, trips * executions, gpu_, traffic);
+                machine::note_parted(touch, trips * executions, gpu_, traffic);
             if (access.pattern == kernel::PatternKind::broadcast && op.cls == InstructionClass::st_global)
                 note_stores(op, access, demand, trips * executions, traffic.stores);
             result_.boxes_stored = executions;

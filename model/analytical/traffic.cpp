@@ -343,6 +343,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     double leaving = 0.0;        // bytes of dirtied sectors, as DRAM's bus moves them
     double leaving_apart = 0.0;  // part of these that lies alone at places without an order
     double filled = 0.0;         // sectors covered in part, as DRAM's bus moves them in each direction
+    double filled_apart = 0.0;   // part of these that lies alone at places without an order
     double padded = 0.0;         // part of these bytes that nobody counts
     double pushed = 0.0;         // bytes of lines that make room for such sectors
     double sent = 0.0;
@@ -357,26 +358,29 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         const double stays = machine::lines_dirtied(use.written_bytes * items, whole, gpu);
         const machine::FilledSectors parts =
             machine::filled_sectors({use.parted_bytes * items, use.written_bytes * items, whole,
-                                     use.parted_apart, use.read_bytes * items},
+                                     use.written_apart, use.read_bytes * items},
                                     gpu);
         // Sectors leave whole. Those that have been filled are written at once.
         const double sectors = std::max(stays, parts.touched) - parts.filled;
+        // Places of local memory are those of one thread.
+        const double apart = machine::is_local(buffer) ? 0.0 : use.written_apart;
         const double unfilled = sectors / std::max(1.0, sectors + parts.filled);
         // Lines leave whole, however few of their sectors are dirty, and a piece of DRAM's for each.
-        const double touched = std::max(use.written_bytes, use.parted_bytes);
+        const double visited =
+            std::max({use.written_bytes, use.scattered_written_lines, use.strided_written_lines});
         const double lines =
-            std::max(sectors, machine::lines_dirtied((touched + use.written_gap_bytes) * items, whole, gpu) *
-                                  unfilled);
+            std::max(sectors, machine::lines_dirtied(visited * items, whole, gpu, apart) * unfilled);
         const double pieces = std::max(sectors, lines * gpu.dram.access_bytes.value() / gpu.l1.line.value());
         dirtied += sectors;
         dirty_lines += lines;
         leaving += pieces;
-        if (use.scattered_gap_bytes > 0.0)
+        if (use.scattered_written_lines > 0.0)
             leaving_apart +=
-                pieces * use.scattered_gap_bytes / use.written_gap_bytes *
-                machine::lone_share(gpu.l1.line.value() * touched / (touched + use.written_gap_bytes),
-                                    gpu.dram.access_bytes.value(), gpu.l1.line.value());
+                pieces * machine::lone_share(gpu.l1.line.value() * use.scattered_written_sectors /
+                                                 use.scattered_written_lines,
+                                             gpu.dram.access_bytes.value(), gpu.l1.line.value());
         filled += parts.on_bus;
+        if (use.written_apart > 0.0) filled_apart += parts.on_bus;
         padded += parts.on_bus - parts.filled;
         if (parts.filled > 0.0) pushed += parts.lines * gpu.l1.line.value() - parts.touched + parts.filled;
         sent += use.sent_bytes * items;
@@ -397,7 +401,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         }
         // Gaps that no access touches are never read.
         const double reached = whole;
-        const double with_gaps = std::min(whole, (use.read_bytes + use.read_gap_bytes) * items);
+        const double with_gaps = std::min(whole, std::max(use.read_bytes, use.strided_read_lines) * items);
         whole = std::min(whole, use.read_bytes * items);
         if (use.copied_lines > 0.0) {
             result.hot_lines = std::max(
@@ -539,8 +543,8 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         result.wait_with_first = gpu.l2.merged_next.value();
     if (0.0 < fetched_by_item) result.own_share = result.own_share / fetched_by_item;
     result.dram_read = Bytes(read + filled);
-    result.dram_row_read = Bytes(row_read + filled);
-    result.dram_scattered_read = Bytes(scattered_read);
+    result.dram_row_read = Bytes(row_read + filled - filled_apart);
+    result.dram_scattered_read = Bytes(scattered_read + filled_apart);
     result.dram_padding = Bytes(padded);
     result.l2_read = Bytes(asked);
     const Bytes stores{written};
@@ -562,7 +566,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
                   out * (1.0 - per_line)
             : machine::writes_over_clean(lookups_of(reads, kernel, gpu).filled, dirty, room,
                                          machine::dirty_capacity_of(gpu), bursts);
-    result.dram_scattered_written = out * (leaving_apart / std::max(1.0, dirty_lines));
+    result.dram_scattered_written = out * (leaving_apart / std::max(1.0, dirty_lines)) + Bytes(filled_apart);
     result.dram_written += Bytes(filled);
     result.l2_written = stores;
     result.dirtied = dirty;

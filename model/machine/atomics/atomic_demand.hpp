@@ -46,7 +46,7 @@ inline void add_atomic(const kernel::Kernel& kernel, const kernel::Role& role, c
     traffic.sent_bytes += trips * instructions * payload;
     traffic.written_bytes += trips * changed;
     const double turns = trips * instructions;
-    note_written_lines(access, turns * touch.lines, turns * touch.sectors * sector, gpu, traffic);
+    note_scattered_writes(kernel, access, turns * touch.lines, turns * touch.sectors, gpu, traffic);
     if (access.pattern == kernel::PatternKind::listed) {
         const double opened = turns * std::min(touch.lines * gpu.l1.line.value(),
                                                touch.sectors * gpu.dram.access_bytes.value());

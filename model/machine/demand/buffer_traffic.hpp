@@ -5,6 +5,7 @@
 #pragma once
 
 #include "model/kernel/access_origin.hpp"
+#include "model/machine/demand/listed_rows.hpp"
 #include "model/machine/demand/reach.hpp"
 #include "model/machine/l1/sectors_in_use.hpp"
 
@@ -51,9 +52,10 @@ struct BufferTraffic {
     double sectors_read = 0.0, sectors_written = 0.0;
     bool along_m = false, along_n = false, along_batch = false, along_split = false;
     double span_bytes = 0.0;  ///< distinct bytes read, at most
-    /// bytes that lanes pass over in lines of which they read or write others: strided reads, and all writes,
-    /// of which those at places without an order
-    double read_gap_bytes = 0.0, written_gap_bytes = 0.0, scattered_gap_bytes = 0.0;
+    /// bytes of the lines that the widest strided load or store outside of loops touches
+    double strided_read_lines = 0.0, strided_written_lines = 0.0;
+    /// bytes of the lines and of the sectors that stores and atomics at places without an order touch
+    double scattered_written_lines = 0.0, scattered_written_sectors = 0.0;
     double lost_bytes = 0.0;  ///< read again, after the L2 has lost them to what all CTAs have read meanwhile
     /// Bytes of the buffer that accesses of lanes reach over all items; the whole buffer where that is not
     /// known.
@@ -77,20 +79,20 @@ struct BufferTraffic {
     double outside_own_bytes = 0.0;  ///< outside bytes beside columns that no other item reads
     /// bytes that its copies ask the L2 to fetch from DRAM at once; 0: DRAM's least piece
     double brought_bytes = 0.0;
-    /// bytes of sectors that stores of lanes cover in part, each time that one does, and the bytes among
-    /// which a warp's scattered stores fall
-    double parted_bytes = 0.0, parted_apart = 0.0;
+    /// bytes of sectors that stores of lanes cover in part, each time that one does
+    double parted_bytes = 0.0;
+    /// bytes among which a warp's scattered stores or atomics fall; 0: they go in order
+    double written_apart = 0.0;
     AtomicTraffic atomics;
     StoreTraffic stores;
 };
-/// Notes `lines` that executions of one store or atomic touch, of which `touched` bytes of sectors.
-inline void note_written_lines(const kernel::Access& access, double lines, double touched, const hw::Gpu& gpu,
-                               BufferTraffic& traffic) {
-    const double gaps = std::max(0.0, lines * gpu.l1.line.value() - touched);
-    const bool listed = access.pattern == kernel::PatternKind::listed;
-    if (!listed && access.pattern != kernel::PatternKind::stride) return;
-    traffic.written_gap_bytes += gaps;
-    if (listed) traffic.scattered_gap_bytes += gaps;
+/// Notes the `lines` and `sectors` that executions of one store or atomic at listed places touch.
+inline void note_scattered_writes(const kernel::Kernel& kernel, const kernel::Access& access, double lines,
+                                  double sectors, const hw::Gpu& gpu, BufferTraffic& traffic) {
+    if (access.pattern != kernel::PatternKind::listed) return;
+    traffic.scattered_written_lines += lines * gpu.l1.line.value();
+    traffic.scattered_written_sectors += sectors * gpu.l1.sector.value();
+    traffic.written_apart = std::max(traffic.written_apart, bytes_apart(kernel, access));
 }
 
 /// Notes scattered visits of `lines` that open `opened` bytes in DRAM, to words of which lanes read `words`
