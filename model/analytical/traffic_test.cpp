@@ -410,6 +410,29 @@ TEST_CASE("lines that strided lanes pass over push out others, and leave as DRAM
     CHECK(scaled.dram_written.value() == doctest::Approx(room + (lanes * line - room) * piece / line));
 }
 
+TEST_CASE("additions to lines of their own read a piece and write a piece for each line that the L2 loses") {
+    // A gigabyte of lines, to each of which two lanes add a word.
+    const std::int64_t lines = 1 << 23;
+    mk::Kernel kernel = scattered(lines / 2048, 128, lines * 32, lines * 32);
+    kernel.accesses[0].direction = mk::Direction::atomic;
+    kernel.ops[0].cls = hw::InstructionClass::red_global;
+    // Lanes of a warp lie anywhere.
+    for (std::int64_t& index : kernel.address_list) index += index / 32 * (lines - 32);
+    const double piece = gpu().dram.access_bytes.value();
+    const auto adds = of(kernel, Cache::flushed);
+    const double all = 2.0 * static_cast<double>(lines);
+    CHECK(adds.dram_read.value() > 0.9 * all * piece);
+    CHECK(adds.dram_read.value() <= all * piece);
+    CHECK(adds.dram_scattered_read.value() == doctest::Approx(adds.dram_read.value()));
+    CHECK(adds.dram_scattered_written.value() > 0.85 * all * piece);
+    CHECK(adds.dram_scattered_written.value() < adds.dram_written.value());
+    // Additions to few lines stay in the L2.
+    mk::Kernel few = scattered(lines / 2048, 128, 1 << 18, 1 << 18);
+    few.accesses[0].direction = mk::Direction::atomic;
+    few.ops[0].cls = hw::InstructionClass::red_global;
+    CHECK(of(few, Cache::flushed).dram_scattered_written.value() == 0.0);
+}
+
 TEST_CASE("loads in order bring the whole buffer, whatever share of its reads is scattered") {
     mk::Kernel kernel = scattered(1 << 14, 64, 1 << 20, 1 << 20);
     const double whole = 4.0 * (1 << 20);

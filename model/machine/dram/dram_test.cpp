@@ -31,6 +31,8 @@ TEST_CASE("reads, short rows, scattered pieces and writes each have their effici
     CHECK(dram_seconds({Bytes(8e6), none, none}, {some}, gpu).value() ==
           doctest::Approx(5e-3 + 2.5e-6 + turned));
     CHECK(dram_seconds({}, {none}, gpu).value() == 0.0);
+    // Pieces that lie alone are as slow to write as to read.
+    CHECK(dram_seconds({}, {some, some}, gpu).value() == doctest::Approx(8e-3));
 }
 
 TEST_CASE("no GPU moves bytes faster than its pins") {
