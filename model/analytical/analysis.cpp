@@ -28,6 +28,7 @@
 #include "model/machine/occupancy/groups_at_work.hpp"
 #include "model/machine/occupancy/placement.hpp"
 #include "model/machine/occupancy/sm_limits.hpp"
+#include "model/machine/occupancy/stragglers.hpp"
 #include "model/machine/occupancy/waves.hpp"
 #include "model/machine/occupancy/whole_bands.hpp"
 #include "model/machine/power/clock.hpp"
@@ -168,7 +169,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     }
     a.dram_time =
         machine::dram_seconds({a.traffic.dram_read, a.traffic.dram_row_read, a.traffic.dram_scattered_read},
-                              a.traffic.dram_written, gpu);
+                              {a.traffic.dram_written, a.traffic.dram_scattered_written}, gpu);
     // CTAs that go to any free SM leave no cluster of SMs behind. CTAs with fixed work do.
     const bool even = !a.persistent && a.waves > 1.0;
     const double late = even ? 1.0 : machine::slowest_group(gpu);
@@ -250,8 +251,16 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
         if (!dram) paced = time * clock;
         return time;
     };
+    // CTAs of one wave begin together. Of more, the one that ends last is long or began late.
+    const double beyond = a.items > a.slots && !a.persistent ? a.item.beyond.value() : 0.0;
+    const auto behind_at = [&](const hw::Frequency& clock, const Seconds& others) {
+        return Cycles(machine::behind_the_last(beyond, static_cast<double>(a.items),
+                                               (apart + others * clock).value())) /
+               clock;
+    };
     const auto time_at = [&](const hw::Frequency& clock) {
-        return a.floor + apart / clock + victims + overlapped_at(clock);
+        const Seconds others = overlapped_at(clock);
+        return a.floor + apart / clock + victims + others + behind_at(clock, others);
     };
     // The clock falls with the load and the load rises with the clock. The first round guesses the load from
     // the longest part alone. Two more rounds settle to below a part in ten thousand, since the slope is
@@ -287,7 +296,8 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     }
     // A norm changes by the power of a part's share; queues inside of a part need a second look.
     const std::array<double, 4> now = parts(a.clock, as_they_are);
-    const double overlapped = (a.time - a.floor - apart / a.clock - victims).value();
+    const double overlapped = steady::overlapped(std::span<const double>(now), exponent);
+    const Seconds behind = behind_at(a.clock, Seconds(overlapped));
     const bool queues = waits_in_a_loop(a) || 0.0 < slot_waits;
     const auto saved = [&](std::size_t part) {
         if (!queues) {
@@ -301,12 +311,12 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     const Seconds of_sms = saved(0);
     const double handing = std::clamp(((handed - run) / ended).value(), 0.0, 1.0);
     a.saved = {a.floor * 0.5 + of_sms * handing,
-               of_sms * (1.0 - handing),
+               of_sms * (1.0 - handing) + behind * 0.5,
                saved(1) + victims * 0.5,
                saved(2),
                saved(3),
                apart / a.clock * 0.5};
-    a.sm_time = run / a.clock;
+    a.sm_time = run / a.clock + behind;
     a.launch_time = launch / a.clock;
     a.l2_time = l2 / a.clock;
     a.atomic_time = a.traffic.atomics / a.clock;

@@ -103,7 +103,7 @@ namespace warptime::model::analytical {
     if (!traffic.from_dram) return near;
     const hw::Cycles far = gpu.latency.dram + gpu.latency.cp_async_extra;
     const hw::Seconds all = machine::dram_seconds(
-        {traffic.dram_read, traffic.dram_row_read, traffic.dram_scattered_read}, hw::Bytes{}, gpu);
+        {traffic.dram_read, traffic.dram_row_read, traffic.dram_scattered_read}, {}, gpu);
     const double of_trip = 1.0 / (traffic.waves * std::max(1.0, item.trips));
     const double fresh = waits_for_dram(item, traffic, ahead, gpu);
     // CTAs that wait for lines of their own are seldom at the same trip.

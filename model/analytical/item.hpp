@@ -46,6 +46,7 @@ struct ItemDemand {
     double sent_per_stored = 1.0;  ///< bytes of whole sectors for each stored byte
     hw::Cycles hand_over{};  ///< from a look at a word that another CTA writes to the own word for the next
     hw::Cycles slowest{};    ///< path of the grid's slowest warp; 0 where warps do not differ
+    hw::Cycles beyond{};     ///< part of `slowest` beyond the slowest warp of a mean CTA
     int warps = 0;
     bool uses_tensor = false;
     hw::Dtype tensor_dtype = hw::Dtype::bf16;

@@ -41,6 +41,7 @@
 #include "model/machine/l1/narrow_rows.hpp"
 #include "model/machine/l1/pending_lines.hpp"
 #include "model/machine/l1/row_lanes.hpp"
+#include "model/machine/l1/sectors_in_use.hpp"
 #include "model/machine/l2/crossbar.hpp"
 #include "model/machine/l2/others_on_sm.hpp"
 #include "model/machine/l2/store_drain.hpp"
@@ -1012,6 +1013,8 @@ class Accumulator {
         machine::note_dependence(origin, traffic);
         machine::note_reach(kernel_, op, access, free_, traffic.reach);
         const double trips = part_ == &result_.loop ? result_.trips : 1.0;
+        const bool straight_strides = access.pattern == kernel::PatternKind::stride && loops_around_ == 0;
+        const double lines = executions * touch.lines * gpu_.l1.line.value();
         if (access.direction != kernel::Direction::write) {
             machine::note_local_loads(kernel_, access, traffic);
             // Bytes that another item has brought into the L1 are part of what the item reads.
@@ -1021,15 +1024,12 @@ class Accumulator {
                 traffic.random = traffic.random || access.pattern == kernel::PatternKind::chase;
                 traffic.span_bytes += machine::span_bytes(kernel_, op, access, free_, gpu_.l1.line.value());
             }
+            if (straight_strides)
+                traffic.strided_read_lines = std::max(traffic.strided_read_lines, lines * own);
             if (access.pattern == kernel::PatternKind::listed) {
-                traffic.scattered_bytes += trips * executions * opened * own;
-                traffic.scattered_visits += trips * executions * touch.lines * own;
-                traffic.scattered_all += trips * executions * touch.lines;
-                traffic.scattered_words += trips * executions * lanes_per_warp * active * access.bytes;
-                const double reach =
-                    static_cast<double>(access.distinct) *
-                    hw::bytes_of(kernel_.buffers[static_cast<std::size_t>(access.buffer)].dtype);
-                traffic.scattered_span = std::max(traffic.scattered_span, reach);
+                const double all = trips * executions;
+                machine::note_scattered(kernel_, access, all * touch.lines, all * opened,
+                                        all * lanes_per_warp * active * access.bytes, own, pieces_, traffic);
             }
             traffic.fetched_bytes += trips * executions * asked;
             if (access.reuse > 0 && op.cls == InstructionClass::ld_global) {
@@ -1058,8 +1058,13 @@ class Accumulator {
             const double counted = collective ? written : demand.touch.sectors * sector;
             machine::add_stores(executions, written, counted * (1.0 - access.joined), sent, trips, gpu_,
                                 *part_, traffic);
+            if (straight_strides)
+                traffic.strided_written_lines = std::max(traffic.strided_written_lines, lines);
+            if (!collective)
+                machine::note_scattered_writes(kernel_, access, trips * executions * touch.lines,
+                                               trips * executions * touch.sectors, gpu_, traffic);
             if (!collective && op.cls == InstructionClass::st_global)
-                machine::note_parted(kernel_, access, touch, trips * executions, gpu_, traffic);
+                machine::note_parted(touch, trips * executions, gpu_, traffic);
             if (access.pattern == kernel::PatternKind::broadcast && op.cls == InstructionClass::st_global)
                 note_stores(op, access, demand, trips * executions, traffic.stores);
             result_.boxes_stored = executions;

@@ -947,10 +947,11 @@ const std::string private_row =
     "    op 3 add_f32 deps=2\n";
 
 /// The same shares of sectors and of whole accesses at all distances.
-std::string shares_of(double share, double beside = 0.0) {
+std::string shares_of(double share, double beside = 0.0, double together = 0.0) {
     std::string text;
     for (std::size_t i = 0; i < 2 * mk::Reuse::distances; ++i) text += std::to_string(share) + " ";
-    return text + (beside > 0.0 ? "beside=" + std::to_string(beside) : "");
+    return text + (beside > 0.0 ? "beside=" + std::to_string(beside) : "") +
+           (together > 0.0 ? " together=" + std::to_string(together) : "");
 }
 
 /// Cycles of one trip, or of the code before the first loop, with waits for both buffers.
@@ -1024,8 +1025,8 @@ TEST_CASE("private rows beside part CTAs, so that those who follow find their li
 TEST_CASE("warps of one CTA that read the same line wait for it as one") {
     // All eight warps read a line of their own in each trip, or all the same.
     const double seven_of_eight = 7.0 / 8.0;
-    const std::string same =
-        loading_text("contiguous origin={128*loop.0} bytes=4 reuse=1", shares_of(seven_of_eight), false);
+    const std::string same = loading_text("contiguous origin={128*loop.0} bytes=4 reuse=1",
+                                          shares_of(seven_of_eight, 0.0, seven_of_eight), false);
     const double miss = gpu().latency.dram.value();
     const double l1 = gpu().latency.l1.value();
     const double add = gpu().instructions[InstructionClass::add_f32].latency.value();
@@ -1041,8 +1042,8 @@ TEST_CASE("warps of one CTA that read the same line wait for it as one") {
     const double alone = chain_with(own, {1.0, 1.0}, 1);
     CHECK(alone < 0.3 * miss + l1);
     // All walk along the same sector: they are at a new one in one of eight trips, and wait then.
-    const std::string slow =
-        loading_text("broadcast origin={4*loop.0} bytes=4 reuse=1", shares_of(63.0 / 64.0), false);
+    const std::string slow = loading_text("broadcast origin={4*loop.0} bytes=4 reuse=1",
+                                          shares_of(63.0 / 64.0, 0.0, 7.0 / 64.0), false);
     const double together = chain_with(slow, {1.0, 1.0}, 1);
     CHECK(together > l1 + 0.8 * (miss - l1) / 8.0);
     CHECK(together < l1 + 1.2 * (miss - l1) / 8.0 + 2.0 * add);

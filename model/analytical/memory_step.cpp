@@ -33,7 +33,7 @@ Bytes written_back(const Bytes& read, const Bytes& stored, bool fits, const hw::
 MemoryStepTime finish(MemoryStepTime t, const Bytes& stored, const hw::Gpu& gpu) {
     // Stores go through the L2 even where the L2 keeps them.
     const hw::Seconds fill = stored / (gpu.l2.ingest_bandwidth * gpu.sm.count) / gpu.clock.boost;
-    t.dram = std::max(machine::dram_seconds({t.dram_read, {}, {}}, t.dram_written, gpu), fill);
+    t.dram = std::max(machine::dram_seconds({t.dram_read, {}, {}}, {t.dram_written}, gpu), fill);
     t.time = t.floor + t.dram;
     return t;
 }

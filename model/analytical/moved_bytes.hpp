@@ -28,6 +28,7 @@ struct Traffic {
     hw::Bytes dram_row_read{};        ///< reads in short rows far apart
     hw::Bytes dram_scattered_read{};  ///< reads of pieces that lie alone
     hw::Bytes dram_written{};
+    hw::Bytes dram_scattered_written{};  ///< of `dram_written`: pieces that lie alone
     hw::Bytes dram_padding{};  ///< part of both directions that fills its piece of the bus and is not counted
     hw::Bytes l2_read{};       ///< read requests that the time charges, after merging
     hw::Bytes l2_written{};
@@ -64,5 +65,6 @@ struct Lookups {
     hw::Bytes filled{};     ///< lines that come in, in each partition that keeps a copy
     hw::Bytes dram_read{};
     hw::Bytes dram_written{};
+    hw::Bytes dram_scattered_written{};  ///< of `dram_written`: pieces that lie alone
 };
 }  // namespace warptime::model::analytical

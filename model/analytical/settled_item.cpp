@@ -49,7 +49,11 @@ void settle_item(const kernel::Kernel& kernel, const hw::Gpu& gpu, const hw::Cyc
         item.loop.chain = std::max(item.loop.chain, of_cta.loop.chain * (of_cta.trips / item.trips));
     }
     item.after.chain = std::max(item.after.chain, of_cta.after.chain);
-    item.slowest = of_grid.before.chain + of_grid.loop.chain * of_grid.trips + of_grid.after.chain;
+    const auto path = [](const ItemDemand& of) {
+        return of.before.chain + of.loop.chain * of.trips + of.after.chain;
+    };
+    item.slowest = path(of_grid);
+    item.beyond = std::max(hw::Cycles{}, item.slowest - path(of_cta));
 }
 
 }  // namespace warptime::model::analytical

@@ -549,7 +549,7 @@ class Timeline {
             of_item(busiest_server()) * (static_cast<double>(a_.items) / static_cast<double>(a_.sms));
         const hw::Seconds memory = machine::dram_seconds(
             {a_.traffic.dram_read, a_.traffic.dram_row_read, a_.traffic.dram_scattered_read},
-            a_.traffic.dram_written, gpu_);
+            {a_.traffic.dram_written, a_.traffic.dram_scattered_written}, gpu_);
         return !(busy < memory * gpu_.clock.boost);
     }
 

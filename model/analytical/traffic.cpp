@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -94,23 +95,6 @@ double readers_of(const machine::BufferTraffic& use, const machine::Operand& ope
     return machine::readers_in_group(order, slices, runs);
 }
 
-/// Scattered reads of a buffer by all items.
-machine::ScatteredSet scattered_set(const machine::BufferTraffic& use, double whole, double items,
-                                    const hw::Gpu& gpu) {
-    const double span = use.scattered_span > 0.0 ? use.scattered_span : whole;
-    const double line = gpu.l1.line.value();
-    machine::ScatteredSet set;
-    set.visits = use.scattered_visits * items;
-    set.lines = std::max(1.0, span / line);
-    const double part = std::max(use.scattered_bytes / use.scattered_visits, 1.0);
-    set.parts = std::max(1.0, line / part);
-    // Bytes that one visit reads together.
-    const double word = std::max(1.0, use.scattered_words / use.scattered_all);
-    set.once = machine::parts_visited(set.lines * set.parts, part / word,
-                                      use.scattered_all * items * word / std::max(span, word));
-    return set;
-}
-
 /// Bytes of `from_dram` whose pieces lie alone.
 double lone_bytes(const machine::BufferTraffic& use, double from_dram, const hw::Gpu& gpu) {
     if (use.in_rows || !(use.scattered_visits > 0.0)) return 0.0;
@@ -125,8 +109,29 @@ struct BufferReads {
     /// SMs that go round the same whole set end up side by side.
     bool laps = false;
     double lines = 0.0;      ///< bytes of the lines that another partition asks the lines' home for
+    double reached = 0.0;    ///< bytes among which the kernel reads
+    double gaps = 0.0;       ///< bytes that nobody asks for, in lines of which other bytes are read
     double from_dram = 0.0;  ///< bytes
 };
+
+/// Scattered reads of a buffer by all items.
+machine::ScatteredSet scattered_set(const BufferReads& buffer, double items, const hw::Gpu& gpu) {
+    const machine::BufferTraffic& use = *buffer.use;
+    const double line = gpu.l1.line.value();
+    const double sector = gpu.l1.sector.value();
+    const double in_use = sector * std::popcount(use.scattered_sectors);
+    machine::ScatteredSet set;
+    set.visits = use.scattered_visits * items;
+    set.lines = std::max(1.0, (use.scattered_span > 0.0 ? use.scattered_span : buffer.reached) / line);
+    const double span = set.lines * in_use;
+    const double part = std::max(use.scattered_bytes / use.scattered_visits, 1.0);
+    set.parts = std::max(1.0, std::min(line / part, in_use / sector));
+    // Bytes that one visit reads together.
+    const double word = std::max(1.0, use.scattered_words / use.scattered_all);
+    set.once = machine::parts_visited(set.lines * set.parts, part / word,
+                                      use.scattered_all * items * word / std::max(span, word));
+    return set;
+}
 
 /// Where loads of a buffer find their bytes. `distinct`: share of a wave's requests that are the first to
 /// touch their bytes.
@@ -293,7 +298,7 @@ double stay_of_lines(const Reads& reads, double items, double written, const hw:
     for (std::size_t i = 0; i < reads.count; ++i) {
         const machine::BufferTraffic& use = *reads.buffers[i].use;
         const double whole = reads.operands[i].total_bytes;
-        if (use.scattered_bytes > 0.0) sets[scattered++] = scattered_set(use, whole, items, gpu);
+        if (use.scattered_bytes > 0.0) sets[scattered++] = scattered_set(reads.buffers[i], items, gpu);
         // Lines that are read once cross to another partition as often as not.
         passing.read += (1.0 - scattered_share(use)) * whole / line * machine::slice_visits(gpu);
     }
@@ -334,9 +339,13 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     double footprint = 0.0;
     double written = 0.0;
     double dirtied = 0.0;
-    double filled = 0.0;  // sectors covered in part, as DRAM's bus moves them in each direction
-    double padded = 0.0;  // part of these bytes that nobody counts
-    double pushed = 0.0;  // bytes of lines that make room for such sectors
+    double dirty_lines = 0.0;    // bytes of the lines of dirtied sectors
+    double leaving = 0.0;        // bytes of dirtied sectors, as DRAM's bus moves them
+    double leaving_apart = 0.0;  // part of these that lies alone at places without an order
+    double filled = 0.0;         // sectors covered in part, as DRAM's bus moves them in each direction
+    double filled_apart = 0.0;   // part of these that lies alone at places without an order
+    double padded = 0.0;         // part of these bytes that nobody counts
+    double pushed = 0.0;         // bytes of lines that make room for such sectors
     double sent = 0.0;
     double counted = 0.0;
     for (std::size_t b = 0; b < kernel.buffers.size(); ++b) {
@@ -349,11 +358,29 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         const double stays = machine::lines_dirtied(use.written_bytes * items, whole, gpu);
         const machine::FilledSectors parts =
             machine::filled_sectors({use.parted_bytes * items, use.written_bytes * items, whole,
-                                     use.parted_apart, use.read_bytes * items},
+                                     use.written_apart, use.read_bytes * items},
                                     gpu);
         // Sectors leave whole. Those that have been filled are written at once.
-        dirtied += std::max(stays, parts.touched) - parts.filled;
+        const double sectors = std::max(stays, parts.touched) - parts.filled;
+        // Places of local memory are those of one thread.
+        const double apart = machine::is_local(buffer) ? 0.0 : use.written_apart;
+        const double unfilled = sectors / std::max(1.0, sectors + parts.filled);
+        // Lines leave whole, however few of their sectors are dirty, and a piece of DRAM's for each.
+        const double visited =
+            std::max({use.written_bytes, use.scattered_written_lines, use.strided_written_lines});
+        const double lines =
+            std::max(sectors, machine::lines_dirtied(visited * items, whole, gpu, apart) * unfilled);
+        const double pieces = std::max(sectors, lines * gpu.dram.access_bytes.value() / gpu.l1.line.value());
+        dirtied += sectors;
+        dirty_lines += lines;
+        leaving += pieces;
+        if (use.scattered_written_lines > 0.0)
+            leaving_apart +=
+                pieces * machine::lone_share(gpu.l1.line.value() * use.scattered_written_sectors /
+                                                 use.scattered_written_lines,
+                                             gpu.dram.access_bytes.value(), gpu.l1.line.value());
         filled += parts.on_bus;
+        if (use.written_apart > 0.0) filled_apart += parts.on_bus;
         padded += parts.on_bus - parts.filled;
         if (parts.filled > 0.0) pushed += parts.lines * gpu.l1.line.value() - parts.touched + parts.filled;
         sent += use.sent_bytes * items;
@@ -373,6 +400,8 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             whole = std::min(whole, use.span_bytes);
         }
         // Gaps that no access touches are never read.
+        const double reached = whole;
+        const double with_gaps = std::min(whole, std::max(use.read_bytes, use.strided_read_lines) * items);
         whole = std::min(whole, use.read_bytes * items);
         if (use.copied_lines > 0.0) {
             result.hot_lines = std::max(
@@ -382,6 +411,8 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         footprint += whole;
         warm[count] = starts_warm(kernel, buffer, item, conditions.cache, reads.emptied);
         reads.buffers[count].use = &use;
+        reads.buffers[count].reached = reached;
+        reads.buffers[count].gaps = with_gaps - whole;
         reads.operands[count++] = {use.along_m,     use.along_n,
                                    use.along_batch, use.along_split && kernel.schedule.split_k > 1,
                                    use.read_bytes,  whole};
@@ -468,7 +499,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
                                   : moved.dram_bytes * turns + use.lost_bytes * items;
         buffer.from_dram = buffer.lines = missed;
         if (use.scattered_bytes > 0.0) {
-            const machine::ScatteredSet set = scattered_set(use, operand.total_bytes, items, gpu);
+            const machine::ScatteredSet set = scattered_set(buffer, items, gpu);
             const double part = use.scattered_bytes / use.scattered_visits;
             const double visits = machine::visits_to_dram(set, stay_in_l2, gpu);
             machine::ScatteredSet lines = set;
@@ -476,9 +507,13 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             lines.once = machine::expected_distinct(set.visits, set.lines);
             opened += std::max(
                 0.0, machine::visits_to_dram(lines, stay_in_l2, gpu) * gpu.l1.line.value() - visits * part);
+            const double ordered = std::min(missed, (use.read_bytes - use.scattered_bytes) * items);
+            // Places that loads in order come to as well need no visit of their own.
+            const double met = std::min(visits, set.once) * std::min(1.0, ordered / buffer.reached);
             buffer.from_dram = buffer.lines =
-                (1.0 - scattered_share(use)) * missed + std::min(visits * part, use.scattered_bytes * items);
+                ordered + std::min((visits - met) * part, use.scattered_bytes * items);
         }
+        opened += buffer.gaps * std::min(1.0, missed / operand.total_bytes);
         scattered_read += lone_bytes(use, buffer.from_dram, gpu);
         read += buffer.from_dram;
         if (warm[i]) {
@@ -508,12 +543,13 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         result.wait_with_first = gpu.l2.merged_next.value();
     if (0.0 < fetched_by_item) result.own_share = result.own_share / fetched_by_item;
     result.dram_read = Bytes(read + filled);
-    result.dram_row_read = Bytes(row_read + filled);
-    result.dram_scattered_read = Bytes(scattered_read);
+    result.dram_row_read = Bytes(row_read + filled - filled_apart);
+    result.dram_scattered_read = Bytes(scattered_read + filled_apart);
     result.dram_padding = Bytes(padded);
     result.l2_read = Bytes(asked);
     const Bytes stores{written};
     const Bytes dirty{dirtied};
+    const double per_line = leaving / std::max(1.0, dirty_lines);
     // Results that leave after the main loop come out wave by wave.
     const bool throughout = Cycles{} < item.loop.demand[machine::Server::crossbar_write];
     const double bursts =
@@ -521,12 +557,16 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     // Results leave sooner where operands are hit again, since such operands stay longer than results.
     const bool hit_again = result.own_share < 1.0;
     const Bytes room = hit_again ? gpu.l2.capacity * gpu.l2.usable : gpu.l2.capacity;
+    const Bytes out = Bytes(dirty_lines) - std::min(Bytes(dirty_lines), machine::dirty_capacity_of(gpu));
     result.dram_written =
         conditions.cache == prediction::Cache::flushed
-            ? machine::writes_over_dirty(Bytes(read + opened + pushed), dirty, machine::dirty_first_of(gpu),
-                                         gpu.l2.dirty_fraction, machine::dirty_capacity_of(gpu))
+            ? machine::writes_over_dirty(Bytes(read + opened + pushed), Bytes(dirty_lines),
+                                         machine::dirty_first_of(gpu), gpu.l2.dirty_fraction,
+                                         machine::dirty_capacity_of(gpu)) -
+                  out * (1.0 - per_line)
             : machine::writes_over_clean(lookups_of(reads, kernel, gpu).filled, dirty, room,
                                          machine::dirty_capacity_of(gpu), bursts);
+    result.dram_scattered_written = out * (leaving_apart / std::max(1.0, dirty_lines)) + Bytes(filled_apart);
     result.dram_written += Bytes(filled);
     result.l2_written = stores;
     result.dirtied = dirty;

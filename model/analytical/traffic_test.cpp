@@ -43,8 +43,9 @@ double bytes(std::int64_t rows, std::int64_t columns) {
 }
 
 /// Each of `ctas` CTAs reads `loads` times a word of a line of its own for every lane, somewhere in the first
-/// `span` elements.
-mk::Kernel scattered(std::int64_t ctas, std::int64_t loads, std::int64_t elements, std::int64_t span) {
+/// `span` elements. Words lie in the first `sectors` sectors of their lines.
+mk::Kernel scattered(std::int64_t ctas, std::int64_t loads, std::int64_t elements, std::int64_t span,
+                     std::int64_t sectors = 4) {
     mk::Kernel kernel;
     kernel.name = "scattered";
     kernel.grid = {ctas, 1, 1};
@@ -58,9 +59,39 @@ mk::Kernel scattered(std::int64_t ctas, std::int64_t loads, std::int64_t element
     access.pattern = mk::PatternKind::listed;
     access.distinct = span;
     access.pool_length = 32;
-    for (std::int64_t lane = 0; lane < 32; ++lane) kernel.address_list.push_back(lane * 32);
+    for (std::int64_t lane = 0; lane < 32; ++lane)
+        kernel.address_list.push_back(lane * 32 + lane % sectors * 8);
     mk::examples::add_access(load, access);
     mk::examples::add_op(build, load);
+    build.finish();
+    return kernel;
+}
+
+/// Each lane of `ctas` CTAs of one warp reads and, if `stores`, writes a word, `apart` words from the next
+/// lane's.
+mk::Kernel strided(std::int64_t ctas, std::int64_t apart, bool stores) {
+    mk::Kernel kernel;
+    kernel.name = "strided";
+    kernel.grid = {ctas, 1, 1};
+    kernel.cta = {32, 1, 1};
+    kernel.schedule.tiles = {ctas, 1, 1, 1};
+    mk::Builder build(kernel);
+    const mk::Id x = build.buffer(mk::examples::vector_of("x", hw::Dtype::fp32, ctas * 32 * apart));
+    build.role("warp", 1);
+    mk::Access access =
+        mk::examples::lanes(x, mk::Direction::read, build.variable(mk::Variable::tile, 32 * apart), 4);
+    access.pattern = mk::PatternKind::stride;
+    access.inner = apart;
+    access.inner_extent = 32;
+    mk::examples::Draft load = mk::examples::make_op(hw::InstructionClass::ld_global);
+    mk::examples::add_access(load, access);
+    mk::examples::add_op(build, load);
+    if (stores) {
+        access.direction = mk::Direction::write;
+        mk::examples::Draft store = mk::examples::make_op(hw::InstructionClass::st_global);
+        mk::examples::add_access(store, access);
+        mk::examples::add_op(build, store);
+    }
     build.finish();
     return kernel;
 }
@@ -347,6 +378,73 @@ TEST_CASE("scattered reads bring each piece once while all fits, and no more tha
     const auto whole = of(scattered(2000, 500, 1 << 22, 0), Cache::cold);
     CHECK(whole.dram_read.value() == doctest::Approx(4.0 * (1 << 22)));
     CHECK(of(scattered(2000, 500, 1 << 22, 0), Cache::warm).dram_read.value() == 0.0);
+}
+
+TEST_CASE("lines of which one sector alone is in use take whole lines of the L2, and bring one piece each") {
+    // Lines of 16 MB, of which the kernel asks for sectors of 4 MB, each again and again.
+    const double lines = 1 << 17;
+    const std::int64_t span = (std::int64_t{1} << 17) * 32;
+    const auto first = of(scattered(1 << 14, 128, span, span, 1), Cache::cold);
+    CHECK(first.dram_read.value() == doctest::Approx(lines * gpu().dram.access_bytes.value()).epsilon(1e-3));
+    // Four times as many lines do not fit, though their sectors would.
+    const auto many = of(scattered(1 << 14, 512, 4 * span, 4 * span, 1), Cache::cold);
+    CHECK(many.dram_read.value() > 6.0 * lines * gpu().dram.access_bytes.value());
+}
+
+TEST_CASE("lines that strided lanes pass over push out others, and leave as DRAM's least pieces") {
+    const std::int64_t ctas = 1 << 14;
+    const double lanes = 32.0 * (1 << 14);
+    const double line = gpu().l1.line.value();
+    const double piece = gpu().dram.access_bytes.value();
+    const double room = gpu().l2.capacity.value() * gpu().l2.dirty_capacity.value();
+    // Lanes 64 and 128 bytes apart bring as many bytes, in half as many lines and in as many.
+    const auto near = of(strided(ctas, 16, false), Cache::flushed);
+    const auto far = of(strided(ctas, 32, false), Cache::flushed);
+    CHECK(far.dram_read.value() == doctest::Approx(near.dram_read.value()).epsilon(1e-3));
+    REQUIRE(far.dram_written.value() < room * 1.001);
+    CHECK(far.dram_written.value() > 1.2 * near.dram_written.value());
+    CHECK(of(strided(ctas, 64, false), Cache::flushed).dram_written.value() ==
+          doctest::Approx(far.dram_written.value()));
+    // What the L2 has no room for leaves, a piece of each line; the other dirty lines have left whole.
+    const auto scaled = of(strided(ctas, 32, true), Cache::flushed);
+    CHECK(scaled.dram_written.value() == doctest::Approx(room + (lanes * line - room) * piece / line));
+}
+
+TEST_CASE("additions to lines of their own read a piece and write a piece for each line that the L2 loses") {
+    // A gigabyte of lines, to each of which two lanes add a word.
+    const std::int64_t lines = 1 << 23;
+    mk::Kernel kernel = scattered(lines / 2048, 128, lines * 32, lines * 32);
+    kernel.accesses[0].direction = mk::Direction::atomic;
+    kernel.ops[0].cls = hw::InstructionClass::red_global;
+    // Lanes of a warp lie anywhere.
+    for (std::int64_t& index : kernel.address_list) index += index / 32 * (lines - 32);
+    const double piece = gpu().dram.access_bytes.value();
+    const auto adds = of(kernel, Cache::flushed);
+    const double all = 2.0 * static_cast<double>(lines);
+    CHECK(adds.dram_read.value() > 0.9 * all * piece);
+    CHECK(adds.dram_read.value() <= all * piece);
+    CHECK(adds.dram_scattered_read.value() == doctest::Approx(adds.dram_read.value()));
+    CHECK(adds.dram_scattered_written.value() > 0.85 * all * piece);
+    CHECK(adds.dram_scattered_written.value() < adds.dram_written.value());
+    // Additions to few lines stay in the L2.
+    mk::Kernel few = scattered(lines / 2048, 128, 1 << 18, 1 << 18);
+    few.accesses[0].direction = mk::Direction::atomic;
+    few.ops[0].cls = hw::InstructionClass::red_global;
+    CHECK(of(few, Cache::flushed).dram_scattered_written.value() == 0.0);
+}
+
+TEST_CASE("loads in order bring the whole buffer, whatever share of its reads is scattered") {
+    mk::Kernel kernel = scattered(1 << 14, 64, 1 << 20, 1 << 20);
+    const double whole = 4.0 * (1 << 20);
+    mk::Builder build(kernel);
+    const mk::Id x = 0;
+    build.role("orderly", 1);
+    mk::examples::Draft load = mk::examples::make_op(hw::InstructionClass::ld_global);
+    mk::examples::add_access(
+        load, mk::examples::lanes(x, mk::Direction::read, build.variable(mk::Variable::tile, 64), 8));
+    mk::examples::add_op(build, load);
+    build.finish();
+    CHECK(of(kernel, Cache::cold).dram_read.value() == doctest::Approx(whole).epsilon(0.01));
 }
 
 TEST_CASE("scattered reads of far more than the L2 holds come from DRAM again and again") {

@@ -57,7 +57,7 @@ struct CopyWaits {
     // may last longer than a round trip to DRAM. CTAs that were served first then go on during the burst.
     const double first = first_of_granule(item, whole, gpu);
     const hw::Seconds all = machine::dram_seconds(
-        {traffic.dram_read, traffic.dram_row_read, traffic.dram_scattered_read}, hw::Bytes{}, gpu);
+        {traffic.dram_read, traffic.dram_row_read, traffic.dram_scattered_read}, {}, gpu);
     const double of_burst = 1.0 / (first * (traffic.waves * std::max(1.0, item.trips)));
     const hw::Cycles burst = std::min(all * gpu.clock.boost * of_burst, gpu.latency.dram);
     const hw::Cycles far = gpu.latency.dram + taken + burst;

@@ -432,9 +432,10 @@ class Planner {
         a.kept = count * std::min(demand.useful, bytes.inside);
         if (op.cls == InstructionClass::st_global) {
             machine::BufferTraffic stores;
-            machine::note_parted(kernel_, access, demand.touch, count, gpu_, stores);
+            machine::note_parted(demand.touch, count, gpu_, stores);
             a.parted = stores.parted_bytes;
-            a.apart = stores.parted_apart;
+            if (access.pattern == kernel::PatternKind::listed)
+                a.apart = machine::bytes_apart(kernel_, access);
             const double times = executions(role) * active;
             Stores& all = stores_[static_cast<std::size_t>(access.buffer)];
             all.parted += times * a.parted;

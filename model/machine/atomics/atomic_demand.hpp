@@ -44,8 +44,18 @@ inline void add_atomic(const kernel::Kernel& kernel, const kernel::Role& role, c
     const double changed = instructions * (single ? access.bytes : touch.passes() * sector);
     note_dependence(kernel::origin_of(kernel, access), traffic);
     traffic.sent_bytes += trips * instructions * payload;
-    traffic.read_bytes += trips * changed;
     traffic.written_bytes += trips * changed;
+    const double turns = trips * instructions;
+    note_scattered_writes(kernel, access, turns * touch.lines, turns * touch.sectors, gpu, traffic);
+    if (access.pattern == kernel::PatternKind::listed) {
+        const double opened = turns * std::min(touch.lines * gpu.l1.line.value(),
+                                               touch.sectors * gpu.dram.access_bytes.value());
+        traffic.read_bytes += opened;
+        note_scattered(kernel, access, turns * touch.lines, opened, turns * payload, 1.0, pieces_of(gpu),
+                       traffic);
+    } else {
+        traffic.read_bytes += trips * changed;
+    }
     part.sent_bytes += sent;
     part.demand[Server::crossbar_write] += crossbar_write_cycles(sent, gpu);
     AtomicTraffic& atomics = traffic.atomics;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace warptime::model::machine {
 
@@ -35,6 +36,24 @@ struct ListedRow {
         result.mask |= index >= 0 ? 1U << lane : 0U;
     }
     return result;
+}
+
+/// Bytes between the first and the last place of a listed execution, on average.
+[[nodiscard]] inline double bytes_apart(const kernel::Kernel& kernel, const kernel::Access& access) {
+    const std::size_t rows = listed_rows(access);
+    double sum = 0.0;
+    for (std::size_t row = 0; row < rows; ++row) {
+        const ListedRow listed = listed_row(kernel, access, row);
+        std::int64_t first = std::numeric_limits<std::int64_t>::max();
+        std::int64_t last = -1;
+        for (std::size_t lane = 0; lane < listed.at.size(); ++lane) {
+            if (((listed.mask >> lane) & 1U) == 0) continue;
+            first = std::min(first, listed.at[lane]);
+            last = std::max(last, listed.at[lane]);
+        }
+        if (last >= 0) sum += static_cast<double>(last - first);
+    }
+    return rows == 0 ? 0.0 : sum / static_cast<double>(rows);
 }
 
 }  // namespace warptime::model::machine

@@ -28,16 +28,22 @@ struct ReadFromDram {
     hw::Bytes all{}, in_rows{}, scattered{};
 };
 
+/// Bytes that are written: in all, and of these in pieces that lie alone.
+struct WrittenToDram {
+    hw::Bytes all{}, scattered{};
+};
+
 /// Seconds for all bytes.
-[[nodiscard]] inline hw::Seconds dram_seconds(const ReadFromDram& read, const hw::Bytes& written,
+[[nodiscard]] inline hw::Seconds dram_seconds(const ReadFromDram& read, const WrittenToDram& written,
                                               const hw::Gpu& gpu) {
     const hw::Bytes streamed = read.all - read.in_rows - read.scattered;
     const hw::Seconds moved = streamed / (data_rate(gpu) * gpu.dram.read_efficiency) +
                               read.in_rows / (data_rate(gpu) * gpu.dram.row_efficiency) +
                               read.scattered / (data_rate(gpu) * gpu.dram.scattered_efficiency) +
-                              written_seconds(written, gpu);
+                              written_seconds(written.all - written.scattered, gpu) +
+                              written.scattered / (data_rate(gpu) * gpu.dram.scattered_efficiency);
     if (!(0.0 < read.all.value())) return moved;
-    return moved + written / data_rate(gpu) * gpu.dram.turnaround;
+    return moved + written.all / data_rate(gpu) * gpu.dram.turnaround;
 }
 
 }  // namespace warptime::model::machine

@@ -21,16 +21,18 @@ TEST_CASE("reads, short rows, scattered pieces and writes each have their effici
     gpu.dram.write_efficiency = hw::Number(0.4);
     const Bytes none(0.0);
     const Bytes some(8e9);
-    CHECK(dram_seconds({some, none, none}, none, gpu).value() == doctest::Approx(2.5e-3));
-    CHECK(dram_seconds({some, some, none}, none, gpu).value() == doctest::Approx(4e-3));
-    CHECK(dram_seconds({some, none, some}, none, gpu).value() == doctest::Approx(8e-3));
-    CHECK(dram_seconds({}, some, gpu).value() == doctest::Approx(5e-3));
+    CHECK(dram_seconds({some, none, none}, {none}, gpu).value() == doctest::Approx(2.5e-3));
+    CHECK(dram_seconds({some, some, none}, {none}, gpu).value() == doctest::Approx(4e-3));
+    CHECK(dram_seconds({some, none, some}, {none}, gpu).value() == doctest::Approx(8e-3));
+    CHECK(dram_seconds({}, {some}, gpu).value() == doctest::Approx(5e-3));
     // Writes among reads turn the bus, whatever is read.
     const double turned = 2e-3 * gpu.dram.turnaround.value();
-    CHECK(dram_seconds({some + some, some, none}, some, gpu).value() == doctest::Approx(11.5e-3 + turned));
-    CHECK(dram_seconds({Bytes(8e6), none, none}, some, gpu).value() ==
+    CHECK(dram_seconds({some + some, some, none}, {some}, gpu).value() == doctest::Approx(11.5e-3 + turned));
+    CHECK(dram_seconds({Bytes(8e6), none, none}, {some}, gpu).value() ==
           doctest::Approx(5e-3 + 2.5e-6 + turned));
-    CHECK(dram_seconds({}, none, gpu).value() == 0.0);
+    CHECK(dram_seconds({}, {none}, gpu).value() == 0.0);
+    // Pieces that lie alone are as slow to write as to read.
+    CHECK(dram_seconds({}, {some, some}, gpu).value() == doctest::Approx(8e-3));
 }
 
 TEST_CASE("no GPU moves bytes faster than its pins") {
@@ -39,22 +41,22 @@ TEST_CASE("no GPU moves bytes faster than its pins") {
         const auto gpu = hw::load_gpu(id);
         const Bytes some(1e9);
         const double pins = 1e9 / gpu.dram.bandwidth.value();
-        CHECK_MESSAGE(dram_seconds({some, {}, {}}, Bytes(0.0), gpu).value() >= pins, id);
-        CHECK_MESSAGE(dram_seconds({some, some, {}}, Bytes(0.0), gpu).value() >= pins, id);
-        CHECK_MESSAGE(dram_seconds({some, {}, some}, Bytes(0.0), gpu).value() >= pins, id);
-        CHECK_MESSAGE(dram_seconds({}, some, gpu).value() >= pins, id);
+        CHECK_MESSAGE(dram_seconds({some, {}, {}}, {Bytes(0.0)}, gpu).value() >= pins, id);
+        CHECK_MESSAGE(dram_seconds({some, some, {}}, {Bytes(0.0)}, gpu).value() >= pins, id);
+        CHECK_MESSAGE(dram_seconds({some, {}, some}, {Bytes(0.0)}, gpu).value() >= pins, id);
+        CHECK_MESSAGE(dram_seconds({}, {some}, gpu).value() >= pins, id);
     }
 }
 
 TEST_CASE("error correction in the same memory lengthens every byte by the same factor") {
     auto gpu = hw::load_gpu("l40s");
     const hw::Bytes streamed(3e9), in_rows(1e9), written(2e9);
-    const double with = dram_seconds({streamed + in_rows, in_rows, {}}, written, gpu).value();
+    const double with = dram_seconds({streamed + in_rows, in_rows, {}}, {written}, gpu).value();
     const double share = gpu.dram.ecc_share.value();
     CHECK(share < 1.0);
     gpu.dram.ecc_share = hw::Number(1.0);
     CHECK(with ==
-          doctest::Approx(dram_seconds({streamed + in_rows, in_rows, {}}, written, gpu).value() / share));
+          doctest::Approx(dram_seconds({streamed + in_rows, in_rows, {}}, {written}, gpu).value() / share));
     CHECK(hw::load_gpu("h200-sxm").dram.ecc_share.value() == 1.0);
     CHECK(hw::load_gpu("rtx-5090").dram.ecc_share.value() == 1.0);
 }

@@ -9,13 +9,18 @@
 #include "model/machine/dram/write_back.hpp"
 #include "model/machine/l1/local_memory.hpp"
 
+#include <algorithm>
+
 namespace warptime::model::machine {
 
 /// `written`: bytes of all writes to a buffer that has `whole` of them. A buffer that fits stays while it is
-/// written again and again. Of a larger buffer, a share leaves by random victims.
-[[nodiscard]] inline double lines_dirtied(double written, double whole, const hw::Gpu& gpu) {
+/// written again and again. Of a larger buffer, a share leaves by random victims. `apart`: bytes among which
+/// writes fall that follow one another, where that is known; 0: all.
+[[nodiscard]] inline double lines_dirtied(double written, double whole, const hw::Gpu& gpu,
+                                          double apart = 0.0) {
     if (written <= whole) return written;
-    const double kept = kept_at_random(whole / dirty_capacity_of(gpu).value());
+    const double among = apart > 0.0 ? std::min(apart, whole) : whole;
+    const double kept = kept_at_random(among / dirty_capacity_of(gpu).value());
     return whole + (written - whole) * (1.0 - kept);
 }
 

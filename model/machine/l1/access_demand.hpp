@@ -98,33 +98,12 @@ inline constexpr double rounding = 1e-9;
     return d;
 }
 
-/// Bytes between the first and the last place of a listed execution, on average.
-[[nodiscard]] inline double bytes_apart(const kernel::Kernel& kernel, const kernel::Access& access) {
-    const std::size_t rows = listed_rows(access);
-    double sum = 0.0;
-    for (std::size_t row = 0; row < rows; ++row) {
-        const ListedRow listed = listed_row(kernel, access, row);
-        std::int64_t first = std::numeric_limits<std::int64_t>::max();
-        std::int64_t last = -1;
-        for (std::size_t lane = 0; lane < listed.at.size(); ++lane) {
-            if (((listed.mask >> lane) & 1U) == 0) continue;
-            first = std::min(first, listed.at[lane]);
-            last = std::max(last, listed.at[lane]);
-        }
-        if (last >= 0) sum += static_cast<double>(last - first);
-    }
-    return rows == 0 ? 0.0 : sum / static_cast<double>(rows);
-}
-
 /// Notes `executions` of a store whose lanes lie apart and cover most of their sectors in part. Of rows, the
 /// two ends alone are parts, which neighbours complete.
-inline void note_parted(const kernel::Kernel& kernel, const kernel::Access& access, const LaneTouch& touch,
-                        double executions, const hw::Gpu& gpu, BufferTraffic& traffic) {
+inline void note_parted(const LaneTouch& touch, double executions, const hw::Gpu& gpu,
+                        BufferTraffic& traffic) {
     if (2.0 * touch.parted < touch.sectors || touch.sectors < 2.0) return;
     traffic.parted_bytes += executions * touch.parted * gpu.l1.sector.value();
-    if (access.pattern == kernel::PatternKind::listed) {
-        traffic.parted_apart = std::max(traffic.parted_apart, bytes_apart(kernel, access));
-    }
 }
 
 /// Cycles of one load whose lines pass the L1 one by one. A missed line takes one cycle through the tags.

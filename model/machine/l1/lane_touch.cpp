@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/machine/l1/lane_touch.hpp"
 
+#include "model/kernel/index_grid.hpp"
 #include "model/machine/demand/distinct_numbers.hpp"
 #include "model/machine/demand/expected_distinct.hpp"
 #include "model/machine/demand/listed_rows.hpp"
@@ -76,30 +77,6 @@ LaneTouch touch_of_listed(const kernel::Kernel& kernel, const kernel::Access& ac
             sum.parted * times};
 }
 
-std::int64_t grid_of(const kernel::Kernel& kernel, const kernel::Index& index);
-
-/// Number of which all values of a term are multiples.
-std::int64_t grid_of(const kernel::Kernel& kernel, const kernel::Term& term) {
-    std::int64_t inside = 1;
-    if (term.variable == kernel::Variable::nested && term.divisor == 1) {
-        const kernel::Index& nested = kernel.nested[term.position];
-        inside = std::gcd(grid_of(kernel, nested), nested.constant);
-        inside = std::gcd(inside, term.modulus);
-        if (term.low != std::numeric_limits<std::int64_t>::min()) inside = std::gcd(inside, term.low);
-        if (term.high != std::numeric_limits<std::int64_t>::max()) inside = std::gcd(inside, term.high);
-    }
-    return term.coefficient * std::max<std::int64_t>(1, inside);
-}
-
-/// Number of which all terms of an index are multiples, without its constant; 0 where it has none.
-std::int64_t grid_of(const kernel::Kernel& kernel, const kernel::Index& index) {
-    std::int64_t grid = 0;
-    for (std::size_t t = index.first; t < index.first + std::size_t{index.count}; ++t) {
-        grid = std::gcd(grid, grid_of(kernel, kernel.terms[t]));
-    }
-    return grid;
-}
-
 /// Touch of lanes whose first stands at a byte of a line.
 LaneTouch touch_at(const kernel::Access& access, std::int64_t base, std::int64_t size, int lanes,
                    std::int64_t line, const MemoryPieces& pieces) {
@@ -154,7 +131,7 @@ LaneTouch touch_of(const kernel::Kernel& kernel, const kernel::Access& access, d
     if (access.pattern == kernel::PatternKind::listed) {
         return touch_of_listed(kernel, access, active, line, pieces);
     }
-    const std::int64_t grid = std::gcd(line, grid_of(kernel, access.origin[0]) * size);
+    const std::int64_t grid = std::gcd(line, kernel::grid_of(kernel, access.origin[0]) * size);
     const bool strided = access.pattern == kernel::PatternKind::stride;
     if (!strided && lanes == 32 && base == 0 && grid == line) {
         const double bytes = 32.0 * access.bytes;

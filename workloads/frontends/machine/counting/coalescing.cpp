@@ -169,6 +169,28 @@ std::uint32_t count_atomic_passes(const std::array<std::uint64_t, 32>& address, 
         signed_of(address), static_cast<int>(width), lanes, geometry.banks));
 }
 
+std::uint32_t first_of_banks(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
+                             std::uint32_t width, const AccessGeometry& geometry) {
+    const auto bank = static_cast<std::uint64_t>(geometry.banks.bank_bytes);
+    const std::uint64_t unit = std::max<std::uint64_t>(width, bank);
+    const std::uint64_t units = static_cast<std::uint64_t>(geometry.banks.banks) * bank / unit;
+    const auto of_phase = static_cast<std::uint32_t>(32 * bank / unit);
+    std::uint32_t first = 0;
+    std::uint64_t taken = 0;
+    std::uint32_t phase = 0;
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1U) {
+        const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+        if (lane / of_phase != phase) {
+            phase = lane / of_phase;
+            taken = 0;
+        }
+        const std::uint64_t place = std::uint64_t{1} << (address[lane] / unit % units);
+        if ((taken & place) == 0) first |= 1U << lane;
+        taken |= place;
+    }
+    return first;
+}
+
 std::size_t rounds_of(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
                       std::array<std::uint32_t, 32>& rounds) {
     model::machine::DistinctNumbers places;

@@ -41,6 +41,12 @@ struct LineCount {
                                                 std::uint32_t lanes, std::uint32_t width,
                                                 const AccessGeometry& geometry);
 
+/// Lanes that a swap in shared memory serves: the first one in each bank, of words of eight bytes the first
+/// one of each half of the warp. The others have to try again. Source: executed instructions of
+/// compare-and-swap loops (docs/mechanisms/atomics.md).
+[[nodiscard]] std::uint32_t first_of_banks(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
+                                           std::uint32_t width, const AccessGeometry& geometry);
+
 /// Parts the lanes into rounds of different addresses, the n-th lane of each address in round n: equal
 /// addresses of an atomic operation are served one round after the other. `rounds` must be zeros; gives their
 /// number.

@@ -293,6 +293,24 @@ TEST_CASE("the order of the lanes does not change the lines, nor that of a whole
     }));
 }
 
+TEST_CASE("a swap serves the first lane of each bank, of eight bytes the first of each half of the warp") {
+    std::array<std::uint64_t, 32> at{};
+    const auto first = [&at](std::uint32_t on, std::uint32_t width) {
+        return first_of_banks(at, on, width, volta);
+    };
+    for (std::size_t lane = 0; lane < 32; ++lane) at[lane] = 4 * lane;
+    CHECK(first(0xffffffffU, 4) == 0xffffffffU);
+    // Different words of two banks.
+    for (std::size_t lane = 0; lane < 32; ++lane) at[lane] = 128 * lane + 4 * (lane % 2);
+    CHECK(first(0xffffffffU, 4) == 0x3U);
+    CHECK(first(0xfffffff8U, 4) == 0x18U);
+    // One word.
+    at.fill(64);
+    CHECK(first(0x00f00ff0U, 4) == 0x10U);
+    CHECK(first(0xffffffffU, 8) == 0x00010001U);
+    CHECK(first(0, 4) == 0);
+}
+
 TEST_CASE("counts are those of the model, which enumerates") {
     CHECK(rc::check("model", [] {
         const auto width = *rc::gen::element<std::uint32_t>(1, 2, 4, 8, 16);

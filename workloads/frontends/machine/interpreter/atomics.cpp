@@ -200,9 +200,15 @@ Flow atomic(Warp& warp, const Instruction& instruction, Mask enabled) {
     // The unit that counts lanes takes equal addresses together, as reads do.
     const AccessKind kind =
         reduction || operation == Operation::count_lanes ? AccessKind::reduction : AccessKind::atomic;
+    // CAST.SPIN gives back whether the exchange was done; the compiler's loop then ends.
+    const bool spins = (instruction.variant & 0x20000U) != 0;
+    Mask swaps = enabled;
     if (shared) {
         check_shared(warp, instruction, addresses, enabled, width, "atomic");
-        count_shared(warp, instruction, addresses, enabled, width, kind);
+        if (spins) swaps = first_of_banks(addresses, enabled, width, warp.launch->geometry);
+        count_shared(warp, instruction, addresses, swaps, width, kind);
+        // A pass reads the words and another one writes them.
+        if (spins) ++warp.launch->accesses[instruction.index].passes;
     } else {
         const SpaceMasks masks = spaces_of(addresses, enabled);
         if (masks.local != 0) {
@@ -234,6 +240,7 @@ Flow atomic(Warp& warp, const Instruction& instruction, Mask enabled) {
         }
         std::byte* const place =
             shared ? shared_memory(warp, addresses[l]) : generic_memory(warp, lane, addresses[l]);
+        if (((swaps >> static_cast<unsigned>(lane)) & 1U) == 0) return;
         const std::uint64_t old = change(place, type, operation, value, other);
         done |= old == value ? 1U << static_cast<unsigned>(lane) : 0U;
         low.lane[l] = static_cast<std::uint32_t>(old);
@@ -242,13 +249,10 @@ Flow atomic(Warp& warp, const Instruction& instruction, Mask enabled) {
     if (reduction) {
         return Flow::next;
     }
-    // CAST.SPIN gives back whether the exchange was done; the compiler's loop then ends.
-    const bool succeeds = (instruction.variant & 0x20000U) != 0;
     write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
-        return succeeds ? (done >> static_cast<unsigned>(lane)) & 1U
-                        : low.lane[static_cast<std::size_t>(lane)];
+        return spins ? (done >> static_cast<unsigned>(lane)) & 1U : low.lane[static_cast<std::size_t>(lane)];
     });
-    if (width == 8 && !succeeds) {
+    if (width == 8 && !spins) {
         write_lanes(warp.rows[instruction.destination + 1], enabled,
                     [&high](int lane) { return high.lane[static_cast<std::size_t>(lane)]; });
     }

@@ -316,6 +316,29 @@ TEST_CASE("a compare-exchange writes where the word is the one expected, once") 
     }
 }
 
+TEST_CASE("of the lanes of a bank one swap an execution is done, and the others are told so") {
+    ProgramOptions options;
+    options.static_shared = 4096;
+    const LaneProgram program(
+        {"MOV R9, RZ", "STS [R10], R9", "ATOMS.CAST.SPIN R20, [R10], R9, R12", "LDS R21, [R10]"},
+        {"R10", "R12"}, {"R20", "R21"}, options);
+    // Words of one bank in four lines, and words of banks of their own.
+    CHECK(rc::check("swaps", [&program] {
+        Words place(lanes), value(lanes), expected(lanes);
+        std::set<std::uint32_t> banks;
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+            place[lane] = static_cast<std::uint32_t>(128 * (lane % 16) + 4 * random_below(32));
+            value[lane] = static_cast<std::uint32_t>(1 + lane);
+            expected[lane] = banks.insert(place[lane] / 4 % 32).second ? 1 : 0;
+        }
+        const std::vector<Words> results = program({place, value});
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+            RC_ASSERT(results[0][lane] == expected[lane]);
+            if (expected[lane] != 0) RC_ASSERT(results[1][lane] == value[lane]);
+        }
+    }));
+}
+
 TEST_CASE("reductions leave what the operations would, and give nothing back") {
     for (const Kind& kind : kinds) {
         if (kind.name.starts_with("EXCH")) {

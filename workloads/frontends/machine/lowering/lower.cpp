@@ -1315,10 +1315,12 @@ class Lowering {
     /// places. Warps of a CTA may share what CTAs do not, and neighbours in a sector are no repeats of an
     /// address: so both the addresses of single accesses and the sectors of whole CTAs are looked at, and
     /// what says more places holds. Without repeats the addresses may fall anywhere between the least and the
-    /// last.
+    /// last. Sectors of a line that no address falls into count as well.
     std::int64_t bytes_in_reach(const std::vector<PlacedAccess>& traced,
                                 const std::vector<LaneAddresses>& accesses, std::int64_t width) const {
         const std::int64_t sector = input_.cache.sector;
+        const std::int64_t in_line = input_.cache.line / sector;
+        std::set<std::int64_t> in_use;  // sectors of a line
         std::map<std::vector<std::int64_t>, std::set<std::int64_t>> of_ctas;
         std::set<std::int64_t> sectors;
         std::set<std::int64_t> addresses;
@@ -1331,6 +1333,7 @@ class Lowering {
                 if (((accesses[i].lanes >> l) & 1U) != 0) {
                     own.insert(accesses[i].address[l]);
                     of_cta.insert(accesses[i].address[l] / sector);
+                    in_use.insert(accesses[i].address[l] / sector % in_line);
                 }
             }
             of_accesses.push_back(static_cast<double>(own.size()));
@@ -1345,11 +1348,13 @@ class Lowering {
         const auto touched = static_cast<double>(sectors.size());
         const auto distinct = static_cast<double>(addresses.size());
         const double range = static_cast<double>(*sectors.rbegin() - *sectors.begin() + 1) * sector_bytes;
+        // Bytes of a line for each sector in use.
+        const double apart = sector_bytes * static_cast<double>(in_line) / static_cast<double>(in_use.size());
         // A single CTA shares with none.
-        const double by_ctas =
-            sizes.size() > 1 ? places_of(sizes, touched, range / sector_bytes) * sector_bytes : 0.0;
-        const double by_accesses = places_of(of_accesses, distinct, range / static_cast<double>(width)) *
-                                   touched / distinct * sector_bytes;
+        const double by_ctas = sizes.size() > 1 ? places_of(sizes, touched, range / apart) * apart : 0.0;
+        const double each = touched / distinct * apart;
+        const double by_accesses =
+            places_of(of_accesses, distinct, range / static_cast<double>(width)) * each;
         return std::llround(std::min(range, std::max(by_ctas, by_accesses)));
     }
 
