@@ -172,6 +172,7 @@ class OwnTable(Case):
         self.assertTrue(all(left.values()))
         self.assertLess(told["mean_log_error"], 0.01)
         self.assertGreater(told["mean_log_error_before"], 0.1)
+        self.assertIn("fitted to 16 rows of rows.csv", self.sheet.read_text())
         # The sheet gives the times of the table.
         scored = run("validate", "--data", str(self.table), "--gpu", str(self.sheet), "--json")
         self.assertLess(json.loads(scored.stdout)["all"]["mape"], 0.01)

@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 namespace warptime::cli {
@@ -249,7 +250,10 @@ int calibrate_table(const Arguments& arguments) {
                 "gpu.{}={:.17g}{}{}", key.name, key.value, unit == "1" ? "" : " ", unit == "1" ? "" : unit)));
         }
         const hw::Gpu fitted = load_requested_gpu(id, settings);
-        write_new_sheet(output, reports::sheet_text(fitted, id, fitted.name + ", calibrated"));
+        write_new_sheet(
+            output, reports::sheet_text(fitted, id, fitted.name + ", calibrated",
+                                        fmt::format("fitted to {} rows of {}", fit.report.rows,
+                                                    std::filesystem::path(table.path).filename().string())));
     }
     return table.failed > 0 ? exit_some_rows_failed : exit_fine;
 }
