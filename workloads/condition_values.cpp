@@ -19,7 +19,7 @@ namespace warptime::workloads {
 
 namespace {
 
-constexpr std::array<ConditionInfo, 5> infos{{
+constexpr std::array<ConditionInfo, 6> infos{{
     {"cache", "flushed",
      "what L2 holds before: cold (invalidated), flushed (another buffer's dirty lines), warm"},
     {"duty", "isolated",
@@ -27,6 +27,7 @@ constexpr std::array<ConditionInfo, 5> infos{{
     {"data", "random", "operand data: random or zeros"},
     {"available_sms", "", "SMs that the kernel may use; default: all"},
     {"clock_mhz", "", "SM clock in MHz; default: from the model"},
+    {"ecc", "", "error correction of GDDR6: on or off; default: what the board ships with"},
 }};
 
 double parse_clock_hz(std::string_view text) {
@@ -77,6 +78,8 @@ void set_condition(model::prediction::Conditions& conditions, std::string_view n
         conditions.available_sms = parse_sms(text);
     } else if (name == "clock_mhz") {
         conditions.clock_hz = parse_clock_hz(text);
+    } else if (name == "ecc") {
+        conditions.ecc = prediction::parse_ecc(text);
     } else {
         std::vector<std::string_view> names;
         for (const ConditionInfo& info : infos) {
@@ -97,6 +100,13 @@ void check_conditions(const model::prediction::Conditions& conditions, const hw:
     if (conditions.available_sms > sm_count) {
         throw Error("available_sms", fmt::format("{}", conditions.available_sms),
                     fmt::format("at most {}, the SMs of the GPU", sm_count));
+    }
+    if (conditions.ecc != model::prediction::Ecc::as_shipped && gpu.dram.ecc_share.value() == 1.0) {
+        throw Error(
+            "ecc", std::string(to_string(conditions.ecc)),
+            fmt::format("no value on {}, where error correction takes no part of the memory's bandwidth "
+                        "(gpu.dram.ecc_share is 1)",
+                        gpu.id));
     }
 }
 

@@ -17,7 +17,7 @@ struct ConditionInfo {
     std::string_view meaning;
 };
 
-/// The conditions cache, duty, data, available_sms and clock_mhz.
+/// The conditions cache, duty, data, available_sms, clock_mhz and ecc.
 [[nodiscard]] std::span<const ConditionInfo> condition_infos();
 
 /// Finds a condition by its name in any case; null for any other name.
@@ -27,7 +27,8 @@ struct ConditionInfo {
 /// of another form. The caller must check that the GPU can have the value (check_conditions).
 void set_condition(model::prediction::Conditions& conditions, std::string_view name, std::string_view text);
 
-/// Throws Error when the conditions ask for more SMs or a higher clock than the GPU has.
+/// Throws Error when the conditions ask for more SMs or a higher clock than the GPU has, or for error
+/// correction that makes no difference there.
 void check_conditions(const model::prediction::Conditions& conditions, const hw::Gpu& gpu);
 
 }  // namespace warptime::workloads

@@ -13,6 +13,7 @@ using warptime::Error;
 using warptime::model::prediction::Cache;
 using warptime::model::prediction::Conditions;
 using warptime::model::prediction::Duty;
+using warptime::model::prediction::Ecc;
 using warptime::model::prediction::OperandData;
 using warptime::workloads::check_conditions;
 using warptime::workloads::condition_infos;
@@ -25,7 +26,8 @@ TEST_CASE("each condition is set by its name") {
     set_condition(conditions, "data", "zeros");
     set_condition(conditions, "available_sms", "64");
     set_condition(conditions, "clock_mhz", "1755.5");
-    CHECK(conditions == Conditions{Cache::warm, Duty::sustained, OperandData::zeros, 64, 1755.5e6});
+    set_condition(conditions, "ecc", "off");
+    CHECK(conditions == Conditions{Cache::warm, Duty::sustained, OperandData::zeros, 64, 1755.5e6, Ecc::off});
 }
 
 TEST_CASE("the documented defaults are the defaults") {
@@ -71,4 +73,21 @@ TEST_CASE("no clock beyond what the chip can do") {
     set_condition(conditions, "clock_mhz", "19000");
     CHECK_THROWS_WITH_AS(check_conditions(conditions, gpu),
                          doctest::Contains("clock_mhz: got '19000', expected at most 1980"), Error);
+}
+
+TEST_CASE("error correction is a condition where it costs bandwidth, and is refused elsewhere") {
+    for (const char* id : {"l40s", "l4", "a10", "t4", "rtx-4090"}) {
+        for (const Ecc ecc : {Ecc::on, Ecc::off}) {
+            Conditions conditions;
+            conditions.ecc = ecc;
+            CHECK_NOTHROW(check_conditions(conditions, warptime::hw::load_gpu(id)));
+        }
+    }
+    for (const char* id : {"h200-sxm", "v100-sxm", "b200", "rtx-3090", "rtx-5090", "rtx-pro-6000"}) {
+        Conditions conditions;
+        CHECK_NOTHROW(check_conditions(conditions, warptime::hw::load_gpu(id)));
+        conditions.ecc = Ecc::off;
+        CHECK_THROWS_WITH_AS(check_conditions(conditions, warptime::hw::load_gpu(id)),
+                             doctest::Contains("ecc: got 'off', expected no value on"), Error);
+    }
 }

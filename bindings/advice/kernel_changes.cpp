@@ -8,6 +8,7 @@
 #include "bindings/advice/transforms/fusion.hpp"
 #include "bindings/advice/transforms/launch.hpp"
 #include "bindings/advice/transforms/precision.hpp"
+#include "bindings/advice/transforms/recompute.hpp"
 #include "hw/error.hpp"
 #include "hw/nearest_name.hpp"
 
@@ -141,6 +142,10 @@ bool set_loads(Kernel& kernel, const hw::Gpu& /*gpu*/, const Setting& setting) {
     return unroll(kernel, whole_number(setting, 1, 2, 32));
 }
 
+bool set_parts(Kernel& kernel, const hw::Gpu& /*gpu*/, const Setting& setting) {
+    return split_sums(kernel, whole_number(setting, 1, 2, 64));
+}
+
 bool set_spills(Kernel& kernel, const hw::Gpu& /*gpu*/, const Setting& setting) {
     require_text(setting, "0");
     return unspill(kernel);
@@ -154,7 +159,7 @@ bool set_batch(Kernel& kernel, const hw::Gpu& /*gpu*/, const Setting& setting) {
     return batch(kernel, whole_number(setting, 1, 2, 4096));
 }
 
-constexpr std::array<KernelChange, 21> known_changes{{
+constexpr std::array<KernelChange, 26> known_changes{{
     {"registers", "a number", "registers of a thread", set_registers},
     {"ctas_per_sm", "a number", "resident CTAs, by registers or shared memory given up or left unused",
      set_residents},
@@ -169,6 +174,8 @@ constexpr std::array<KernelChange, 21> known_changes{{
     {"align", "1", "rows begin at multiples of 128 bytes",
      [](Kernel& k, const hw::Gpu&, const Setting& s) { return made(s, k, align_rows); }},
     {"loads_in_flight", "2 to 32", "so many times as many loads before the first value is used", set_loads},
+    {"split_sums", "2 to 64", "the loop over a sum shared out among so many CTAs, which add by atomics",
+     set_parts},
     {"async_copy", "1",
      "what goes to shared memory through registers is copied asynchronously, one trip ahead",
      [](Kernel& k, const hw::Gpu&, const Setting& s) { return made(s, k, async_copy); }},
@@ -184,6 +191,16 @@ constexpr std::array<KernelChange, 21> known_changes{{
          if (s.operation != Setting::Operation::scale || s.factor != 0.5) require_text(s, "0.5x");
          return halve_elements(k);
      }},
+    {"fast_math", "1", "special functions without correcting arithmetic",
+     [](Kernel& k, const hw::Gpu&, const Setting& s) { return made(s, k, use_fast_functions); }},
+    {"fuse", "1", "the first input comes from the kernel before in registers, and is not read",
+     [](Kernel& k, const hw::Gpu&, const Setting& s) { return made(s, k, fuse_with_producer); }},
+    {"recompute", "1", "what is stored and read back is computed again",
+     [](Kernel& k, const hw::Gpu&, const Setting& s) {
+         return made(s, k, [](Kernel& one) { return recompute(one) > 0; });
+     }},
+    {"unserialize_wgmma", "1", "matrix products do not wait for the product before",
+     [](Kernel& k, const hw::Gpu&, const Setting& s) { return made(s, k, unserialize_wgmma); }},
     {"aggregate_atomics", "1", "one atomic for all lanes that share an address",
      [](Kernel& k, const hw::Gpu&, const Setting& s) { return made(s, k, aggregate_atomics); }},
     {"privatize_atomics", "1", "a copy of the bins in shared memory for each CTA",

@@ -43,6 +43,49 @@ end
 """
 
 
+# A result that each thread stores and reads back.
+AGAIN = """kernel "again"
+  grid 2048 1 1
+  cta 128 1 1
+  schedule one_per_cta tiles=2048 group=8
+  buffer "a" dtype=int8 extent=1048576
+  buffer "b" dtype=int8 extent=1048576
+  role "warps" warps=4
+    op 0 ld_global
+      access read a contiguous origin={512*tile.0 + 128*warp}
+    op 1 mul_f32 deps=0
+    op 2 st_global deps=1
+      access write b contiguous origin={512*tile.0 + 128*warp}
+    op 3 bar_sync deps=2
+    op 4 ld_global deps=3
+      access read b contiguous origin={512*tile.0 + 128*warp}
+    op 5 mul_f32 deps=4
+    op 6 st_global deps=5
+      access write b contiguous origin={512*tile.0 + 128*warp}
+    op 7 exit
+  end
+end
+"""
+
+
+class ChangesOfADescription(Case):
+    def test_what_advise_names_what_if_can_make(self) -> None:
+        """The same change by name, alone, saves what advise says of it; one without an effect is refused."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "again.kernel"
+            path.write_text(AGAIN)
+            kernel = ["kernel", str(path), "--gpu", "h200-sxm"]
+            advised = {remedy["name"]: remedy["saved_us"]
+                       for remedy in json.loads(self.succeed("advise", *kernel, "--json"))["remedies"]}  # fmt: skip
+            for name in ["recompute", "fuse"]:
+                made = json.loads(self.succeed("what-if", *kernel, "--change", f"kernel.{name}=1", "--json"))
+                self.assertGreater(made["saved_us"], 0)
+                self.assertAlmostEqual(made["saved_us"], advised[name], places=9)
+            for change in ["fast_math=1", "unserialize_wgmma=1", "split_sums=4"]:
+                self.fail_with(2, ["with an effect"], "what-if", *kernel, "--change", f"kernel.{change}")
+            self.fail_with(2, ["a whole number from 2 to 64"], "what-if", *kernel, "--change", "kernel.split_sums=1")
+
+
 class WrongArguments(Case):
     def test_each_is_refused_with_what_is_expected(self) -> None:
         for parts, arguments in [

@@ -1,9 +1,11 @@
 // calibrate: the fitted constants of a GPU from its recorded rows.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/command.hpp"
+#include "bindings/cli/measured_table.hpp"
 #include "bindings/cli/output.hpp"
 #include "bindings/cli/record_options.hpp"
 #include "bindings/cli/request.hpp"
+#include "bindings/cli/table_calibration.hpp"
 #include "bindings/cli/usage_error.hpp"
 #include "hw/nearest_name.hpp"
 #include "hw/sheet.hpp"
@@ -182,6 +184,7 @@ void write_list(const fs::path& path, const validate::RecordedRows& rows, const 
 }
 
 int run_calibrate(const Arguments& arguments) {
+    if (names_table(arguments)) return calibrate_table(arguments);
     const std::string id = required_gpu(arguments);
     const fs::path sources = validate::find_sources(arguments.get("sources").value_or(""));
     const fs::path current = sources / "hw/calibrations" / (id + ".toml");
@@ -226,15 +229,20 @@ int run_calibrate(const Arguments& arguments) {
 Command calibrate_command() {
     std::vector<OptionSpec> options = gpu_options();
     const std::vector<OptionSpec> more = {
-        {"data", "Folder of recorded rows; default: the repository's", OptionKind::value, "DIR"},
-        {"output", "File for the calibration; default: hw/calibrations/ID.toml", OptionKind::value, "FILE"},
+        {"data",
+         "Folder of recorded rows; default: the repository's. Or a table of your own with m,n,k,dtype and "
+         "time_us: what it determines goes to --output as a sheet",
+         OptionKind::value, "DIR|TABLE.csv"},
+        {"output", "File for the calibration; default: hw/calibrations/ID.toml. A new sheet with a table",
+         OptionKind::value, "FILE", 'o'},
         {"dry_run", "Print, write nothing", OptionKind::flag},
         {"suite", "Only what this suite determines; repeatable", OptionKind::repeated},
         {"plan", "What to work out and how; default: validate/calibrate/plan.toml", OptionKind::value,
          "FILE"},
         {"only", "Only this part: constants, fits or bands; repeatable", OptionKind::repeated, "PART"},
         {"keys",
-         "Instead of the plan: fit these keys, by comma, to the rows of --suite; KEY or KEY=LOW..HIGH",
+         "Instead of the plan: fit these keys, by comma, to the rows of --suite, or of a table; KEY or "
+         "KEY=LOW..HIGH",
          OptionKind::repeated, "KEYS"},
         {"list",
          "Instead of calibrating: write fit and development rows beside their predictions, and the rows that "

@@ -141,5 +141,63 @@ class Calibration(Case):
         self.fail_with(1, ["latency.dram"], *at)
 
 
+class OwnTable(Case):
+    """A table of measured times instead of recorded rows, here predicted ones of a changed GPU."""
+
+    TRUTH = {"dram.row_efficiency": 0.7, "clock.tensor_base": 0.75}
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.table, self.sheet = Path(folder.name) / "rows.csv", Path(folder.name) / "mine.toml"
+        sizes = [(m, n, k) for m in (1, 16, 2048, 4096) for n in (8192, 16384) for k in (8192, 12288)]
+        cases = "op,m,n,k,dtype\n" + "".join(f"gemm,{m},{n},{k},bf16\n" for m, n, k in sizes)
+        changes = [f"--set=gpu.{key}={value}" for key, value in self.TRUTH.items()]
+        told = run("batch", "-", "--gpu", "l40s", *changes, text=cases)
+        self.times = [float(row["time_us"]) for row in csv.DictReader(told.stdout.decode().splitlines())]
+        self.rows = [f"{m},{n},{k},bf16,{time}\n" for (m, n, k), time in zip(sizes, self.times, strict=True)]
+        self.table.write_text("m,n,k,dtype,time_us\n" + "".join(self.rows))
+        self.calibrate = ["calibrate", "--gpu", "l40s", "--data", str(self.table)]
+
+    def test_what_the_table_determines_is_found_and_the_rest_left(self) -> None:
+        result = run(*self.calibrate, "--json", "-o", str(self.sheet))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        told = json.loads(result.stdout)
+        found = {key["key"]: key for key in told["determined"]}
+        for key, value in self.TRUTH.items():
+            self.assertAlmostEqual(found[key]["value"] / value, 1, delta=0.02)
+        left = {key["key"]: key["why"] for key in told["not_determined"]}
+        self.assertEqual(len(found) + len(left), 9)
+        self.assertIn("launch.cold", left)  # microseconds beside milliseconds
+        self.assertTrue(all(left.values()))
+        self.assertLess(told["mean_log_error"], 0.01)
+        self.assertGreater(told["mean_log_error_before"], 0.1)
+        self.assertIn("fitted to 16 rows of rows.csv", self.sheet.read_text())
+        # The sheet gives the times of the table.
+        scored = run("validate", "--data", str(self.table), "--gpu", str(self.sheet), "--json")
+        self.assertLess(json.loads(scored.stdout)["all"]["mape"], 0.01)
+
+    def test_keys_can_be_named(self) -> None:
+        result = run(*self.calibrate, "--json", "--dry-run", "--keys", "launch.memset=0.3us..3us")
+        told = json.loads(result.stdout)
+        self.assertEqual(told["not_determined"], [{"key": "launch.memset", "why": "the times do not depend on it"}])
+        self.assertEqual((told["determined"], result.returncode), ([], 1))
+
+    def test_what_cannot_be_fitted_is_refused_and_nothing_is_written(self) -> None:
+        output = ["-o", str(self.sheet)]
+        self.fail_with(2, ["output", "--dry-run"], *self.calibrate)
+        self.fail_with(2, ["suite", "no such option with --data TABLE.csv"], *self.calibrate, "--suite", "copy_add")
+        self.table.write_text("m,n,k,dtype,time_us\n" + "".join(self.rows[:4]))
+        result = run(*self.calibrate, *output)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"4 rows are too few", result.stdout)
+        self.assertIn(b"4 rows of", result.stderr)
+        in_ms = "".join(f"{row.rsplit(',', 1)[0]},{time / 1000}\n"
+                        for row, time in zip(self.rows, self.times, strict=True))  # fmt: skip
+        self.table.write_text("m,n,k,dtype,time_us\n" + in_ms)
+        self.fail_with(2, ["time_us", "in ms?"], *self.calibrate, *output)
+        self.assertFalse(self.sheet.exists())
+
+
 if __name__ == "__main__":
     main()

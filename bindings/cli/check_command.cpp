@@ -33,6 +33,9 @@ std::string conditions_text(const model::prediction::Conditions& conditions) {
                                    to_string(conditions.duty), to_string(conditions.data));
     if (conditions.available_sms > 0) text += fmt::format(" available_sms={}", conditions.available_sms);
     if (conditions.clock_hz > 0.0) text += fmt::format(" clock_mhz={}", conditions.clock_hz / 1e6);
+    if (conditions.ecc != model::prediction::Ecc::as_shipped) {
+        text += fmt::format(" ecc={}", to_string(conditions.ecc));
+    }
     return text;
 }
 

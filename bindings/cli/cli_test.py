@@ -208,9 +208,26 @@ class Predictions(Case):
     def test_conditions_reach_the_answer(self) -> None:
         p = self.predict(*GEMM, "--cache", "warm", "--duty", "isolated", "--data", "zeros", "--available-sms",
                          "66", "--clock-mhz", "1500")  # fmt: skip
-        expected = {"cache": "warm", "duty": "isolated", "data": "zeros", "available_sms": 66, "clock_mhz": 1500}
+        expected = {"cache": "warm", "duty": "isolated", "data": "zeros", "available_sms": 66, "clock_mhz": 1500,
+                    "ecc": None}
         self.assertEqual(p["conditions"], expected)
         self.assertGreater(p["time_us"], self.predict(*GEMM)["time_us"] * 0.5)
+
+    def test_error_correction_costs_bandwidth(self) -> None:
+        copy = ["predict", "copy", "268435456", "--gpu"]
+        for engine in ["analytical", "simulation"]:
+            shipped, on, off = (self.predict(*copy, "l40s", "--engine", engine, *ecc)
+                                for ecc in ([], ["--ecc", "on"], ["--ecc", "off"]))  # fmt: skip
+            self.assertEqual(shipped["time_us"], on["time_us"])
+            self.assertAlmostEqual(off["time_us"] / on["time_us"], 0.9375, delta=0.01)
+            self.assertEqual([p["conditions"]["ecc"] for p in (shipped, on, off)], [None, "on", "off"])
+            self.assertEqual(off["status"], on["status"])
+        shipped, on, off = (self.predict(*copy, "rtx-4090", *ecc) for ecc in ([], ["--ecc", "on"], ["--ecc", "off"]))
+        self.assertEqual(shipped["time_us"], off["time_us"])
+        self.assertGreater(on["time_us"], 1.05 * off["time_us"])
+        self.assertIn("ECC off", self.succeed("predict", "copy", "268435456", "--gpu", "t4", "--ecc", "off"))
+        self.fail_with(1, ["ecc: got 'off'", "h200-sxm"], *copy, "h200-sxm", "--ecc", "off")
+        self.fail_with(2, ["ecc: got 'maybe'"], *copy, "l40s", "--ecc", "maybe")
 
     def test_settings_change_the_time(self) -> None:
         copy = ["predict", "copy", "268435456", "--gpu", "h200-sxm"]

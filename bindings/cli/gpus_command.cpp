@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/output.hpp"
+#include "bindings/cli/own_sheet.hpp"
 #include "bindings/cli/request.hpp"
 #include "bindings/cli/usage_error.hpp"
 #include "bindings/reports/gpu_comparison.hpp"
@@ -15,7 +16,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <iterator>
 #include <type_traits>
 
@@ -138,7 +138,7 @@ std::vector<hw::Setting> with_followers(const std::string& id, const std::vector
     return all;
 }
 
-/// Writes a sheet of one's own and reads it back, so that no faulty sheet stays.
+/// Writes a sheet of one's own.
 int write_sheet(const Arguments& arguments, const std::vector<hw::Setting>& settings) {
     const auto like = arguments.get("like");
     if (!like) throw UsageError("like", "", "the id of the sheet to begin with: --like l40s");
@@ -158,22 +158,7 @@ int write_sheet(const Arguments& arguments, const std::vector<hw::Setting>& sett
         print(text);
         return exit_fine;
     }
-    if (!output->ends_with(".toml")) throw UsageError("output", *output, "a file that ends in .toml");
-    if (std::filesystem::exists(*output))
-        throw UsageError("output", *output, "a file that does not exist yet; none is overwritten");
-    {
-        OutputFile file(*output);
-        file.write(text);
-        file.commit();
-    }
-    const std::string path = output->find('/') == std::string::npos ? "./" + *output : *output;
-    try {
-        (void)hw::load_gpu(path);
-    } catch (const Error&) {
-        std::filesystem::remove(*output);
-        throw;
-    }
-    print_message(fmt::format("{} is written: use it as --gpu {}", *output, path));
+    write_new_sheet(*output, text);
     return exit_fine;
 }
 

@@ -1,6 +1,7 @@
 // validate: predictions against the recorded rows.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/command.hpp"
+#include "bindings/cli/measured_table.hpp"
 #include "bindings/cli/output.hpp"
 #include "bindings/cli/record_options.hpp"
 #include "bindings/cli/request.hpp"

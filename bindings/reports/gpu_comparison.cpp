@@ -3,6 +3,7 @@
 
 #include "bindings/reports/quantity_text.hpp"
 #include "hw/tensor_rate.hpp"
+#include "model/machine/dram/dram.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -76,14 +77,10 @@ constexpr std::array<BoundRule, 20> all_bounds{{
      [](const hw::Gpu& g) { return of_chip(g, g.sfu.lanes.value(), plain_clock(g)); }},
     {"issue", "op/s", false, "sm.sub_partitions, sm.count, clock",
      [](const hw::Gpu& g) { return of_chip(g, g.sm.sub_partitions.value(), plain_clock(g)); }},
-    {"dram read", "B/s", false, "dram.bandwidth, dram.ecc_share, dram.read_efficiency",
-     [](const hw::Gpu& g) {
-         return g.dram.bandwidth.value() * g.dram.ecc_share.value() * g.dram.read_efficiency.value();
-     }},
-    {"dram write", "B/s", false, "dram.bandwidth, dram.ecc_share, dram.write_efficiency",
-     [](const hw::Gpu& g) {
-         return g.dram.bandwidth.value() * g.dram.ecc_share.value() * g.dram.write_efficiency.value();
-     }},
+    {"dram read", "B/s", false, "dram.bandwidth, dram.ecc, dram.ecc_share, dram.read_efficiency",
+     [](const hw::Gpu& g) { return model::machine::data_rate(g).value() * g.dram.read_efficiency.value(); }},
+    {"dram write", "B/s", false, "dram.bandwidth, dram.ecc, dram.ecc_share, dram.write_efficiency",
+     [](const hw::Gpu& g) { return model::machine::data_rate(g).value() * g.dram.write_efficiency.value(); }},
     {"l2", "B/s", false, "l2.port_bandwidth, sm.count, clock",
      [](const hw::Gpu& g) { return of_chip(g, g.l2.port_bandwidth.value(), plain_clock(g)); }},
     {"shared", "B/s", false, "shared.bandwidth, sm.count, clock",

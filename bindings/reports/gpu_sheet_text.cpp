@@ -18,7 +18,8 @@ std::string value_text(double value, std::string_view unit) {
 
 }  // namespace
 
-std::string sheet_text(const hw::Gpu& gpu, const std::string& like, const std::string& name) {
+std::string sheet_text(const hw::Gpu& gpu, const std::string& like, const std::string& name,
+                       const std::string& source) {
     std::string settings;
     for (const auto& [key, value] : gpu.settings)
         settings += fmt::format("{}{}={}", settings.empty() ? "" : ", ", key, value);
@@ -42,8 +43,8 @@ std::string sheet_text(const hw::Gpu& gpu, const std::string& like, const std::s
             values = value_text(field.value(), info.unit);
         }
         groups[std::string(full.substr(0, dot))] +=
-            fmt::format("{} = {{ value = {}, confidence = \"inferred\", source = \"set: {}\" }}\n",
-                        full.substr(dot + 1), values, settings);
+            fmt::format("{} = {{ value = {}, confidence = \"inferred\", source = \"{}\" }}\n",
+                        full.substr(dot + 1), values, source.empty() ? "set: " + settings : source);
     });
     for (const auto& [group, lines] : groups) text += fmt::format("\n[{}]\n{}", group, lines);
     return text;

@@ -9,7 +9,8 @@
 namespace warptime::reports {
 
 /// `gpu` with its settings applied; `like` is the sheet that it was loaded from. Every key that a setting
-/// changed or made follow is written, with the settings as its source.
-[[nodiscard]] std::string sheet_text(const hw::Gpu& gpu, const std::string& like, const std::string& name);
+/// changed or made follow is written, with its source; empty: the settings.
+[[nodiscard]] std::string sheet_text(const hw::Gpu& gpu, const std::string& like, const std::string& name,
+                                     const std::string& source = {});
 
 }  // namespace warptime::reports

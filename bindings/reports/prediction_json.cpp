@@ -50,7 +50,8 @@ Json conditions_json(const Conditions& conditions) {
             {"duty", to_string(conditions.duty)},
             {"data", to_string(conditions.data)},
             {"available_sms", conditions.available_sms > 0 ? Json(conditions.available_sms) : Json()},
-            {"clock_mhz", conditions.clock_hz > 0 ? Json(conditions.clock_hz / hz_per_mhz) : Json()}};
+            {"clock_mhz", conditions.clock_hz > 0 ? Json(conditions.clock_hz / hz_per_mhz) : Json()},
+            {"ecc", conditions.ecc != Ecc::as_shipped ? Json(to_string(conditions.ecc)) : Json()}};
 }
 
 Json settings_json(const ReportContext& context) {

@@ -5,6 +5,7 @@
 #include "bindings/reports/version.hpp"
 #include "model/machine/launch/link_copy.hpp"
 #include "model/machine/occupancy/work_items.hpp"
+#include "model/prediction/board.hpp"
 #include "model/simulation/engine.hpp"
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -247,8 +249,10 @@ Json step_json(const kernel::Kernel& kernel, const simulation::KernelTime& t,
 
 }  // namespace
 
-void write_timeline(const kernel::Program& program, const hw::Gpu& gpu, const ReportContext& context,
+void write_timeline(const kernel::Program& program, const hw::Gpu& as_shipped, const ReportContext& context,
                     const std::function<void(std::string_view)>& write) {
+    const std::optional<hw::Gpu> board = model::prediction::board_under(context.conditions, as_shipped);
+    const hw::Gpu& gpu = board ? *board : as_shipped;
     write("{\"traceEvents\":[");
     Writer out(write);
     Named named;

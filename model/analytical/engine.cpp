@@ -7,6 +7,7 @@
 #include "model/analytical/explain.hpp"
 #include "model/analytical/least_time.hpp"
 #include "model/analytical/memory_step.hpp"
+#include "model/prediction/board.hpp"
 
 namespace warptime::model::analytical {
 
@@ -92,7 +93,7 @@ class Engine final : public prediction::Engine {
 }  // namespace
 
 std::unique_ptr<prediction::Engine> make_engine() {
-    return std::make_unique<Engine>();
+    return prediction::on_board(std::make_unique<Engine>());
 }
 
 }  // namespace warptime::model::analytical

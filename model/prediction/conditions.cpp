@@ -17,6 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 3> cache_words{"cold", "flushed", "warm"};
 constexpr std::array<std::string_view, 2> duty_words{"isolated", "sustained"};
 constexpr std::array<std::string_view, 2> data_words{"random", "zeros"};
+constexpr std::array<std::string_view, 3> ecc_words{"as shipped", "on", "off"};
 
 std::size_t index_of(std::string_view text, std::string_view parameter,
                      std::span<const std::string_view> words) {
@@ -37,6 +38,9 @@ std::string_view to_string(Duty duty) {
 std::string_view to_string(OperandData data) {
     return data_words.at(static_cast<std::size_t>(data));
 }
+std::string_view to_string(Ecc ecc) {
+    return ecc_words.at(static_cast<std::size_t>(ecc));
+}
 
 Cache parse_cache(std::string_view text) {
     return static_cast<Cache>(index_of(text, "cache", cache_words));
@@ -46,6 +50,9 @@ Duty parse_duty(std::string_view text) {
 }
 OperandData parse_operand_data(std::string_view text) {
     return static_cast<OperandData>(index_of(text, "data", data_words));
+}
+Ecc parse_ecc(std::string_view text) {
+    return static_cast<Ecc>(1 + index_of(text, "ecc", std::span(ecc_words).subspan(1)));
 }
 
 }  // namespace warptime::model::prediction

@@ -1,4 +1,5 @@
-// Circumstances of a launch that change its time: contents of the caches, duty of the chip, operand data.
+// Circumstances of a launch that change its time: contents of the caches, duty of the chip, operand data,
+// error correction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,6 +15,8 @@ enum class Cache : std::uint8_t { cold, flushed, warm };
 /// isolated: one launch on an idle chip. sustained: back to back, under the power limit.
 enum class Duty : std::uint8_t { isolated, sustained };
 enum class OperandData : std::uint8_t { random, zeros };
+/// Error correction of the board's memory.
+enum class Ecc : std::uint8_t { as_shipped, on, off };
 
 struct Conditions {
     Cache cache = Cache::flushed;
@@ -21,14 +24,18 @@ struct Conditions {
     OperandData data = OperandData::random;
     int available_sms = 0;  ///< 0: all SMs of the GPU
     double clock_hz = 0.0;  ///< 0: the model's own clock
+    Ecc ecc = Ecc::as_shipped;
     friend bool operator==(const Conditions&, const Conditions&) = default;
 };
 
 [[nodiscard]] std::string_view to_string(Cache cache);
 [[nodiscard]] std::string_view to_string(Duty duty);
 [[nodiscard]] std::string_view to_string(OperandData data);
+[[nodiscard]] std::string_view to_string(Ecc ecc);
 [[nodiscard]] Cache parse_cache(std::string_view text);
 [[nodiscard]] Duty parse_duty(std::string_view text);
 [[nodiscard]] OperandData parse_operand_data(std::string_view text);
+/// on or off.
+[[nodiscard]] Ecc parse_ecc(std::string_view text);
 
 }  // namespace warptime::model::prediction

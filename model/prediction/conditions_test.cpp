@@ -18,6 +18,10 @@ TEST_CASE("words round trip") {
     for (const OperandData data : {OperandData::random, OperandData::zeros}) {
         CHECK(parse_operand_data(to_string(data)) == data);
     }
+    for (const Ecc ecc : {Ecc::on, Ecc::off}) {
+        CHECK(parse_ecc(to_string(ecc)) == ecc);
+    }
+    CHECK_THROWS_AS(static_cast<void>(parse_ecc("as shipped")), warptime::Error);
     CHECK(to_string(Cache::flushed) == "flushed");
 }
 

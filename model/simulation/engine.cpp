@@ -7,6 +7,7 @@
 #include "model/machine/launch/link_copy.hpp"
 #include "model/machine/power/clock.hpp"
 #include "model/machine/power/sustained_clock.hpp"
+#include "model/prediction/board.hpp"
 #include "model/simulation/activity.hpp"
 #include "model/simulation/explain.hpp"
 #include "model/simulation/memory_step.hpp"
@@ -167,7 +168,7 @@ KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu& gpu, const Cond
 }
 
 std::unique_ptr<prediction::Engine> make_engine() {
-    return std::make_unique<Engine>();
+    return prediction::on_board(std::make_unique<Engine>());
 }
 
 }  // namespace warptime::model::simulation

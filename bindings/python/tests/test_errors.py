@@ -40,6 +40,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("gemm", {"available_sms": 1000}, "available_sms", "1000", "at most 132"),
     ("gemm", {"available_sms": 1.5}, "available_sms", "1.5", "whole number"),
     ("gemm", {"clock_mhz": -1}, "clock_mhz", "-1", "above 0"),
+    ("gemm", {"ecc": "off"}, "ecc", "off", "no value on h200-sxm"),
     ("gemm", {"engine": "analitical"}, "engine", "analitical", "analytical"),
     ("gemm", {"m": 2**40, "n": 2**40}, "gemm size", "gemm", "fits"),
 ]

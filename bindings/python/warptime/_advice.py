@@ -193,7 +193,7 @@ def _request(op: str | Prediction, gpu: str | Gpu | None, keywords: Mapping[str,
         return op._request
     if not isinstance(op, str):
         raise WarptimeError("op", utf8(repr(op)), "the name of an operator, or a prediction")
-    names = ("cache", "duty", "data", "available_sms", "clock_mhz")
+    names = ("cache", "duty", "data", "available_sms", "clock_mhz", "ecc")
     parameters = {name: value for name, value in keywords.items() if name not in names and name != "engine"}
     engine = keywords.get("engine")
     return Request(

@@ -276,6 +276,7 @@ def predict_batch(
     data: str | ArrayLike | None = None,
     available_sms: int | ArrayLike | None = None,
     clock_mhz: float | ArrayLike | None = None,
+    ecc: str | ArrayLike | None = None,
     **parameters: Value | ArrayLike | Sequence[Value],
 ) -> Batch:
     """One prediction for each row, without a Python loop.
@@ -305,7 +306,14 @@ def predict_batch(
     if not isinstance(op, str):
         raise WarptimeError("op", utf8(repr(op)), "the name of an operator")
     op = utf8(op)
-    conditions = {"cache": cache, "duty": duty, "data": data, "available_sms": available_sms, "clock_mhz": clock_mhz}
+    conditions = {
+        "cache": cache,
+        "duty": duty,
+        "data": data,
+        "available_sms": available_sms,
+        "clock_mhz": clock_mhz,
+        "ecc": ecc,
+    }
     given = {**parameters, **{name: value for name, value in conditions.items() if value is not None}}
     columns = {utf8(name): _column(op, name, value) for name, value in given.items()}
     words = text_of("conditions", "engine", engine)

@@ -88,6 +88,7 @@ def import_trace(
     duty: str | None = None,
     data: str | None = None,
     clock_mhz: float | None = None,
+    ecc: str | None = None,
 ) -> ImportedTrace:
     """Every kernel of a profile beside its prediction, and the same work on another GPU.
 
@@ -119,7 +120,8 @@ def import_trace(
     profile = _core.read_profile(path.read_bytes(), path.name)
     chosen = required(gpu if gpu is not None else _core.sheet_of_board(profile.board))
     other = None if retarget is None else required(retarget)
-    conditions = texts_of("conditions", {"cache": cache, "duty": duty, "data": data, "clock_mhz": clock_mhz})
+    given = {"cache": cache, "duty": duty, "data": data, "clock_mhz": clock_mhz, "ecc": ecc}
+    conditions = texts_of("conditions", given)
     report, step = _core.import_profile(
         profile,
         utf8(path.stem),

@@ -23,6 +23,7 @@ def predict(
     data: str | None = None,
     available_sms: int | None = None,
     clock_mhz: float | None = None,
+    ecc: str | None = None,
     **parameters: Value,
 ) -> Prediction:
     """How long the operation takes on the GPU, and why.
@@ -30,7 +31,8 @@ def predict(
     `op` is an operator (`operators()` lists all) with its own `parameters`. Sizes are whole numbers, cta_tile is
     "128x256x64" or (128, 256, 64), and None is the default. The conditions are: `cache`, the content of L2 before the
     operation (flushed, the default, cold or warm); `duty`, isolated or sustained; `data`, random or zeros;
-    `available_sms`, at most those of the GPU; `clock_mhz`, the SM clock in MHz. Raises WarptimeError for anything that
+    `available_sms`, at most those of the GPU; `clock_mhz`, the SM clock in MHz; `ecc`, error correction of a board with
+    GDDR6, on or off (what the board ships with is the default). Raises WarptimeError for anything that
     cannot be predicted. The error names the parameter, the value and the expected form.
 
     >>> import warptime as wt
@@ -39,7 +41,14 @@ def predict(
     """
     if not isinstance(op, str):
         raise WarptimeError("op", utf8(repr(op)), "the name of an operator")
-    conditions = {"cache": cache, "duty": duty, "data": data, "available_sms": available_sms, "clock_mhz": clock_mhz}
+    conditions = {
+        "cache": cache,
+        "duty": duty,
+        "data": data,
+        "available_sms": available_sms,
+        "clock_mhz": clock_mhz,
+        "ecc": ecc,
+    }
     request = Request(
         utf8(op),
         texts_of(op, parameters),

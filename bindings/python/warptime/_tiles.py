@@ -299,6 +299,7 @@ def best_tiles(
     data: str | None = None,
     available_sms: int | None = None,
     clock_mhz: float | None = None,
+    ecc: str | None = None,
     **parameters: Value,
 ) -> RankedTiles:
     """The `top` tiles of a space by predicted time, for an operator that has tiles (gemm).
@@ -332,7 +333,14 @@ def best_tiles(
         raise WarptimeError("top", utf8(repr(top)), "a whole number from 1")
     chosen: str | list[dict[str, str]]
     chosen = utf8(os.fspath(space)) if isinstance(space, (str, os.PathLike)) else _listed(op, space)
-    conditions = {"cache": cache, "duty": duty, "data": data, "available_sms": available_sms, "clock_mhz": clock_mhz}
+    conditions = {
+        "cache": cache,
+        "duty": duty,
+        "data": data,
+        "available_sms": available_sms,
+        "clock_mhz": clock_mhz,
+        "ecc": ecc,
+    }
     asked = (
         utf8(op),
         texts_of(op, parameters),

@@ -49,7 +49,7 @@ __all__ = ["Pointer", "Pruning", "early_config_prune", "estimate_matmul_time", "
 
 _MS_PER_S = 1e3
 _US_PER_MS = 1e3
-_CONDITIONS = ("cache", "duty", "data", "available_sms", "clock_mhz")
+_CONDITIONS = ("cache", "duty", "data", "available_sms", "clock_mhz", "ecc")
 _MOST_KNOWN = 1 << 14  # remembered answers; all are dropped together
 
 _Refusal = tuple[bool, str, str, str]

@@ -11,10 +11,10 @@
 
 namespace warptime::model::machine {
 
-/// Rate of the pins that is left for data. Error correction in the same memory takes the rest (key
-/// dram.ecc_share).
+/// Rate of the pins that is left for data. Error correction in the same memory takes the rest where it is on
+/// (keys dram.ecc and dram.ecc_share).
 [[nodiscard]] inline hw::BytesPerSecond data_rate(const hw::Gpu& gpu) {
-    return gpu.dram.bandwidth * gpu.dram.ecc_share;
+    return gpu.dram.ecc.value() > 0.0 ? gpu.dram.bandwidth * gpu.dram.ecc_share : gpu.dram.bandwidth;
 }
 
 /// Seconds for `written` bytes alone, without turns of the bus.

@@ -7,6 +7,7 @@
 
 #include "hw/gpu.hpp"
 #include "model/kernel/description.hpp"
+#include "model/machine/dram/dram.hpp"
 #include "model/prediction/conditions.hpp"
 
 #include <algorithm>
@@ -24,8 +25,7 @@ namespace warptime::model::machine {
 
 /// Bytes that DRAM has under way when it is busy all the time: rate times latency (Little's law).
 [[nodiscard]] inline hw::Bytes dram_under_way(const hw::Gpu& gpu) {
-    return gpu.dram.bandwidth * gpu.dram.ecc_share * gpu.dram.read_efficiency *
-           (gpu.latency.dram / gpu.clock.boost);
+    return data_rate(gpu) * gpu.dram.read_efficiency * (gpu.latency.dram / gpu.clock.boost);
 }
 
 /// Share of launch.cold that a kernel pays which reads `bytes` from DRAM: all of it from as many bytes on as

@@ -1,6 +1,6 @@
 // Units of measured times by their distance from predicted ones.
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/cli/table_score.hpp"
+#include "bindings/cli/measured_table.hpp"
 
 #include <doctest/doctest.h>
 
