@@ -44,12 +44,11 @@ bool only_looks(const AssemblyLine& line) {
 
 using Registers = std::bitset<256>;
 
-/// General registers that a line may write; wide results are taken as four.
+/// General registers that a line writes.
 void add_written(const AssemblyLine& line, Registers& written) {
     for (const Operand& operand : line.operands) {
         if (operand.kind == OperandKind::general) {
-            const bool wide = reads_strongly(line) || is_atomic(line) || line.has("WIDE") || line.has("64");
-            const unsigned count = wide && (line.has("128") || line.has("64") || line.has("WIDE")) ? 4 : 1;
+            const unsigned count = line.has("128") ? 4 : line.has("64") || line.has("WIDE") ? 2 : 1;
             for (unsigned r = operand.number; operand.number != zero_register && r < operand.number + count;
                  ++r) {
                 written.set(std::min(r, 255U));
