@@ -99,7 +99,7 @@ class Changing {
 };
 
 /// Whether the loop's last line, a branch, follows from what its lines have looked at.
-bool ends_by_looks(std::span<const AssemblyLine* const> loop) {
+bool follows_from_looks(std::span<const AssemblyLine* const> loop) {
     Registers seen;
     std::bitset<8> decided;  // by predicate
     for (const AssemblyLine* line : loop) {
@@ -122,7 +122,7 @@ bool ends_by_looks(std::span<const AssemblyLine* const> loop) {
 }
 
 bool polls(std::span<const AssemblyLine* const> loop) {
-    if (!ends_by_looks(loop)) return false;
+    if (!follows_from_looks(loop)) return false;
     bool looks = false;
     Changing changing(loop);
     for (const AssemblyLine* line : loop) {
@@ -162,6 +162,10 @@ std::uint32_t with_first_look(std::span<const AssemblyLine* const> lines, std::u
 }
 
 }  // namespace
+
+bool ends_by_looks(std::span<const AssemblyLine* const> loop) {
+    return follows_from_looks(loop);
+}
 
 std::vector<PollingLoop> find_polls(std::span<const AssemblyLine* const> lines,
                                     std::span<const std::pair<std::uint32_t, std::uint32_t>> functions,

@@ -1042,6 +1042,9 @@ class Lowering {
             skew != skews_.end() && sample.space == AccessSpace::cluster_shared) {
             access.skew = skew->second;
         }
+        if (sample.space == AccessSpace::global && instruction < input_.counts->skews.size()) {
+            access.skew = std::max(1.0, input_.counts->skews[instruction]);
+        }
         access.bounds = mk::Bounds::clip;
         const AssemblyLine& text = line(instruction);
         // Copies to shared memory that pass by the L1: cp.async.cg.
