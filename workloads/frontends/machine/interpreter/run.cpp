@@ -445,16 +445,26 @@ class Runner {
         }
     };
 
+    /// Turns of a warp until one gets on: lanes that wait may have let others go first. Gives the instructions
+    /// executed; 0: the warp waits for others of its unit.
+    std::uint64_t run_on(Warp& warp) {
+        std::uint64_t executed = 0;
+        for (int i = 0; i <= lanes_per_warp && executed == 0 && !warp.finished; ++i) executed = run_warp(warp);
+        return executed;
+    }
+
     /// Runs all resident units side by side, whichever warp is ready first; others take their places. Beyond
     /// the budget no further one is begun.
     void run_by_clock() {
         const std::uint64_t most = std::max<std::uint64_t>(1, resident_ctas_ / cluster_ctas_);
         std::priority_queue<Turn> turns;
-        std::uint64_t order = 0, next = 0, idle = 0;
+        std::vector<std::vector<Warp*>> waiting;  // by slot
+        std::uint64_t order = 0, next = 0;
         const auto begin = [&](double time) {
             if (next == units_ || (options_.budget != 0 && launch_.clock >= options_.budget)) return;
             Slot& slot = begin_unit(next++);
             const auto place = static_cast<std::size_t>(&slot - slots_.data());
+            waiting.resize(slots_.size());
             for (const auto& cta : slot.ctas) {
                 for (Warp& warp : cta->warps) {
                     warp.ready = time;
@@ -464,25 +474,30 @@ class Runner {
         };
         while (next < std::min(most, units_)) begin(0.0);
         while (!turns.empty()) {
-            const Turn turn_now = turns.top();
+            const std::size_t place = turns.top().slot;
+            Warp& warp = *turns.top().warp;
             turns.pop();
-            Warp& warp = *turn_now.warp;
-            const std::uint64_t executed = run_warp(warp);
-            idle = executed == 0 ? idle + 1 : 0;
-            if (idle > lanes_per_warp * (turns.size() + 1)) report_deadlock();
-            if (!warp.finished) {
-                // One that waits for others of its CTA looks again a cycle later.
-                warp.ready += static_cast<double>(std::max<std::uint64_t>(executed, 1));
-                turns.push({warp.ready, order++, turn_now.slot, &warp});
+            const std::uint64_t executed = run_on(warp);
+            if (executed == 0 && !warp.finished) {
+                waiting[place].push_back(&warp);
                 continue;
             }
-            Slot& slot = slots_[turn_now.slot];
-            if (!ended(slot)) continue;
+            warp.ready += static_cast<double>(executed);
+            if (!warp.finished) turns.push({warp.ready, order++, place, &warp});
+            // What it did may be what others of its unit wait for.
+            for (Warp* const other : waiting[place]) {
+                other->ready = std::max(other->ready, warp.ready);
+                turns.push({other->ready, order++, place, other});
+            }
+            waiting[place].clear();
+            Slot& slot = slots_[place];
+            if (!warp.finished || !ended(slot)) continue;
             slot.busy = false;
             note_slowest(slot);
             ++ended_;
             begin(warp.ready);
         }
+        if (std::ranges::any_of(slots_, &Slot::busy)) report_deadlock();
     }
 
     void run_units() {
