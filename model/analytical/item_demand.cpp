@@ -1058,8 +1058,8 @@ class Accumulator {
         if (access.direction != kernel::Direction::read) {
             const double sent = executions * (1.0 - access.joined) * demand.sent;
             if (access.skew > 1.0 && op.cls == InstructionClass::st_global) {
-                traffic.fullest +=
-                    machine::l2_ingest_cycles(hw::Bytes(demand.sent), gpu_) * (trips * executions * access.skew);
+                traffic.fullest += machine::l2_ingest_cycles(hw::Bytes(demand.sent), gpu_) *
+                                   (trips * executions * access.skew);
             }
             if (!collective) part_->global_passes += Cycles(machine::store_passes(touch) * executions);
             const double written = std::min(demand.useful, bytes.inside);

@@ -359,20 +359,20 @@ TEST_CASE("the slice that is asked most holds all back, whichever accesses ask i
         return of(kernel, Cache::warm).hot_lines.value();
     };
     using hw::InstructionClass;
-    for (const auto& [cls, direction] :
-         {std::pair{InstructionClass::ld_global, mk::Direction::read},
-          std::pair{InstructionClass::st_global, mk::Direction::write},
-          std::pair{InstructionClass::atom_global, mk::Direction::atomic}}) {
+    for (const auto& [cls, direction] : {std::pair{InstructionClass::ld_global, mk::Direction::read},
+                                         std::pair{InstructionClass::st_global, mk::Direction::write},
+                                         std::pair{InstructionClass::atom_global, mk::Direction::atomic}}) {
         CAPTURE(static_cast<int>(cls));
         CHECK(hot(1.0, cls, direction) == 0.0);
         CHECK(hot(16.0, cls, direction) > 0.0);
         CHECK(hot(48.0, cls, direction) == doctest::Approx(3.0 * hot(16.0, cls, direction)));
     }
-    // A sector each of 32 lanes, at the slices' rate for lone sectors, which lie in either of two halves.
+    // A sector each of 32 lanes, at the slices' rate for lone sectors, which lie in either of two halves. The
+    // L1 has hardly any of them.
     const double sectors = 1000.0 * 4.0 * 32.0;
     const hw::Bytes asked(sectors * gpu().l2.access_bytes.value() * 1.5);
     CHECK(hot(10.0, InstructionClass::ld_global, mk::Direction::read) ==
-          doctest::Approx(10.0 * machine::l2_cycles(asked, gpu()).value()));
+          doctest::Approx(10.0 * machine::l2_cycles(asked, gpu()).value()).epsilon(0.01));
 }
 
 TEST_CASE("scattered reads of far more than the L2 holds come from DRAM again and again") {

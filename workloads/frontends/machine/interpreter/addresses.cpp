@@ -292,10 +292,9 @@ void count_global(Warp& warp, const Instruction& instruction, const Addresses& a
         }
     }
     if (warp.launch->slices) {
-        const double done = warp.launch->slices->serve(instruction, addresses, enabled,
-                                                       kind == AccessKind::atomic ||
-                                                           kind == AccessKind::reduction,
-                                                       warp.ready);
+        const double done = warp.launch->slices->serve(
+            instruction, addresses, enabled, kind == AccessKind::atomic || kind == AccessKind::reduction,
+            warp.ready);
         if (instruction.ends_turn) warp.ready = done;
     }
     AccessCounts& counts = warp.launch->accesses[instruction.index];

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/frontends/machine/interpreter/code.hpp"
 
-#include "workloads/frontends/machine/interpreter/races.hpp"
-
 #include "hw/error.hpp"
 #include "workloads/frontends/machine/interpreter/launch.hpp"
 #include "workloads/frontends/machine/interpreter/modifiers.hpp"
+#include "workloads/frontends/machine/interpreter/races.hpp"
 
 #include <fmt/format.h>
 

@@ -74,9 +74,8 @@ std::vector<double> SliceQueues::skews() const {
     for (std::size_t i = 0; i < served_.size(); i += slices_) {
         std::uint64_t own = 0;
         for (std::size_t s = 0; s < slices_; ++s) own += served_[i + s];
-        skews.push_back(own == 0 ? 1.0
-                                 : static_cast<double>(served_[i + fullest] * slices_) /
-                                       static_cast<double>(own));
+        skews.push_back(
+            own == 0 ? 1.0 : static_cast<double>(served_[i + fullest] * slices_) / static_cast<double>(own));
     }
     return skews;
 }

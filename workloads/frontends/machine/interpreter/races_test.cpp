@@ -26,11 +26,11 @@ std::uint64_t executed(const LaunchCounts& counts, const Program& program, std::
 
 /// Adds one to a word by exchanges, until one succeeds.
 Program additions() {
-    return Program({"MOV R2, c[0x0][0x210]", "MOV R3, c[0x0][0x214]", "again:",
-                    "LDG.E.STRONG.SYS R4, desc[UR4][R2.64]", "IADD3 R5, R4, 0x1, RZ",
-                    "ATOMG.E.CAS.STRONG.GPU PT, R8, [R2], R4, R5", "ISETP.NE.AND P0, PT, R8, R4, PT",
-                    "@P0 BRA `(again)", "EXIT"},
-                   one_parameter());
+    return Program(
+        {"MOV R2, c[0x0][0x210]", "MOV R3, c[0x0][0x214]", "again:", "LDG.E.STRONG.SYS R4, desc[UR4][R2.64]",
+         "IADD3 R5, R4, 0x1, RZ", "ATOMG.E.CAS.STRONG.GPU PT, R8, [R2], R4, R5",
+         "ISETP.NE.AND P0, PT, R8, R4, PT", "@P0 BRA `(again)", "EXIT"},
+        one_parameter());
 }
 
 Chip chip_with(int slices, double interval, double latency) {
@@ -89,11 +89,11 @@ TEST_CASE("no further CTA is begun beyond the budget") {
 }
 
 TEST_CASE("warps of a CTA meet at its barrier in a launch that races") {
-    const Program program({"MOV R2, c[0x0][0x210]", "MOV R3, c[0x0][0x214]", "again:",
-                           "LDG.E.STRONG.SYS R4, desc[UR4][R2.64]", "IADD3 R5, R4, 0x1, RZ",
-                           "ATOMG.E.CAS.STRONG.GPU PT, R8, [R2], R4, R5", "ISETP.NE.AND P0, PT, R8, R4, PT",
-                           "@P0 BRA `(again)", "BAR.SYNC.DEFER_BLOCKING 0x0", "EXIT"},
-                          one_parameter());
+    const Program program(
+        {"MOV R2, c[0x0][0x210]", "MOV R3, c[0x0][0x214]", "again:", "LDG.E.STRONG.SYS R4, desc[UR4][R2.64]",
+         "IADD3 R5, R4, 0x1, RZ", "ATOMG.E.CAS.STRONG.GPU PT, R8, [R2], R4, R5",
+         "ISETP.NE.AND P0, PT, R8, R4, PT", "@P0 BRA `(again)", "BAR.SYNC.DEFER_BLOCKING 0x0", "EXIT"},
+        one_parameter());
     const Buffer word(Words{0});
     const LaunchCounts counts = program.run(one_cta(256), {word.address()});
     CHECK(counts.error.empty());
@@ -106,8 +106,8 @@ TEST_CASE("loops that count, that read what nobody changes, or that wait do not 
         lines.insert(lines.begin(), {"MOV R2, c[0x0][0x210]", "MOV R3, c[0x0][0x214]"});
         return Program(std::move(lines), one_parameter()).code().races.front();
     };
-    CHECK_FALSE(races({"again:", "IADD3 R4, R4, -0x1, RZ", "ISETP.NE.AND P0, PT, R4, RZ, PT",
-                       "@P0 BRA `(again)", "EXIT"}));
+    CHECK_FALSE(races(
+        {"again:", "IADD3 R4, R4, -0x1, RZ", "ISETP.NE.AND P0, PT, R4, RZ, PT", "@P0 BRA `(again)", "EXIT"}));
     CHECK_FALSE(races({"again:", "LDG.E R4, desc[UR4][R2.64]", "IADD3 R2, R2, 0x4, RZ",
                        "ISETP.NE.AND P0, PT, R4, RZ, PT", "@P0 BRA `(again)", "EXIT"}));
     CHECK_FALSE(races({"again:", "LDG.E.STRONG.GPU R4, desc[UR4][R2.64]", "ISETP.NE.AND P0, PT, R4, RZ, PT",
@@ -119,11 +119,10 @@ TEST_CASE("loops that count, that read what nobody changes, or that wait do not 
 
 TEST_CASE("a walk whose pointers lie beside a pair of constants is no wait") {
     // LDC.64 writes two registers, and not R7, which the loop changes from turn to turn.
-    const Program program(
-        {"again:", "LDC.64 R4, c[0x0][0x210]", "IMAD.WIDE R2, R7, 0x4, R4",
-         "LDG.E.STRONG.SYS R2, desc[UR4][R2.64]", "ISETP.NE.AND P0, PT, R2, R7, PT",
-         "IMAD.MOV.U32 R7, RZ, RZ, R2", "@P0 BRA `(again)", "EXIT"},
-        one_parameter());
+    const Program program({"again:", "LDC.64 R4, c[0x0][0x210]", "IMAD.WIDE R2, R7, 0x4, R4",
+                           "LDG.E.STRONG.SYS R2, desc[UR4][R2.64]", "ISETP.NE.AND P0, PT, R2, R7, PT",
+                           "IMAD.MOV.U32 R7, RZ, RZ, R2", "@P0 BRA `(again)", "EXIT"},
+                          one_parameter());
     CHECK(program.code().polls.empty());
     CHECK(program.code().races.front());
 }

@@ -445,11 +445,12 @@ class Runner {
         }
     };
 
-    /// Turns of a warp until one gets on: lanes that wait may have let others go first. Gives the instructions
-    /// executed; 0: the warp waits for others of its unit.
+    /// Turns of a warp until one gets on: lanes that wait may have let others go first. Gives the
+    /// instructions executed; 0: the warp waits for others of its unit.
     std::uint64_t run_on(Warp& warp) {
         std::uint64_t executed = 0;
-        for (int i = 0; i <= lanes_per_warp && executed == 0 && !warp.finished; ++i) executed = run_warp(warp);
+        for (int i = 0; i <= lanes_per_warp && executed == 0 && !warp.finished; ++i)
+            executed = run_warp(warp);
         return executed;
     }
 

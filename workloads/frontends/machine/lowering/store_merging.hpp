@@ -5,10 +5,10 @@
 // line takes the room of any other one, by chance: only expected values are followed. A CTA's warps are taken
 // to store one after the other, as long as they are in step: once they have waited for loads each comes at a
 // time of its own, until they meet at a barrier. Ignores: stores of other CTAs and of other instructions in
-// between, warps that meet by chance, and how much of a sector is written in the end. Source: validate/kernels/scattered_stores.cu. Where the warps of a
-// CTA fill sectors together, the L2 is sent one sector for eight stores if each of these touches 8 lines, for
-// one and a half if it touches 16, and one for each store if it touches 32 lines (counters
-// lts__t_sectors_op_write, recorded 2026-11-24).
+// between, warps that meet by chance, and how much of a sector is written in the end. Source:
+// validate/kernels/scattered_stores.cu. Where the warps of a CTA fill sectors together, the L2 is sent one
+// sector for eight stores if each of these touches 8 lines, for one and a half if it touches 16, and one for
+// each store if it touches 32 lines (counters lts__t_sectors_op_write, recorded 2026-11-24).
 #pragma once
 
 #include "model/machine/l1/coalescing.hpp"

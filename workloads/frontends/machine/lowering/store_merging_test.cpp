@@ -25,12 +25,12 @@ double merged(std::uint32_t lane_bytes, std::uint32_t warp_bytes,
     ProgramOptions options;
     options.parameters = 1;
     const Program program(
-        joined({{"S2R R0, SR_TID.X", "LOP3.LUT R4, R0, 0x1f, RZ, 0xc0, !PT", "SHF.R.U32.HI R5, RZ, 0x5, R0",
-                 fmt::format("IMAD R4, R4, {:#x}, RZ", lane_bytes),
-                 fmt::format("IMAD R4, R5, {:#x}, R4", warp_bytes),
-                 "IMAD.WIDE.U32 R6, R4, 0x1, c[0x0][0x210]"},
-                before,
-                {"STG.E desc[UR4][R6.64], R0", "EXIT"}}),
+        joined(
+            {{"S2R R0, SR_TID.X", "LOP3.LUT R4, R0, 0x1f, RZ, 0xc0, !PT", "SHF.R.U32.HI R5, RZ, 0x5, R0",
+              fmt::format("IMAD R4, R4, {:#x}, RZ", lane_bytes),
+              fmt::format("IMAD R4, R5, {:#x}, R4", warp_bytes), "IMAD.WIDE.U32 R6, R4, 0x1, c[0x0][0x210]"},
+             before,
+             {"STG.E desc[UR4][R6.64], R0", "EXIT"}}),
         options);
     const TracedRun run(program, one_cta(256), {memory.address()});
     const auto shares = merged_stores(run.trace(), program.code(), {32, 128});
