@@ -361,7 +361,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         counted += use.sectors_written * items;
         fullest += use.fullest * items;
         if (use.stores.sent > 0.0) {
-            result.hot_lines = std::max(result.hot_lines, machine::hot_store_cycles(use.stores, items, gpu));
+            result.hot_words = std::max(result.hot_words, machine::hot_store_cycles(use.stores, items, gpu));
         }
         if (use.atomics.window.bytes() > 0.0) {
             result.atomics += machine::atomic_cycles(use.atomics, items, gpu);
@@ -388,7 +388,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
                                    use.along_batch, use.along_split && kernel.schedule.split_k > 1,
                                    use.read_bytes,  whole};
     }
-    result.hot_lines = std::max(result.hot_lines, fullest);
+    result.hot_words = std::max(result.hot_words, fullest);
     const double all = gpu.l2.capacity.value() * gpu.l2.usable.value();
     const double capacity = gpu.l2.capacity.value() * gpu.l2.shared_capacity.value();
     machine::ReuseCase& reuse = reads.reuse;

@@ -356,7 +356,7 @@ TEST_CASE("the slice that is asked most holds all back, whichever accesses ask i
         kernel.ops.front().cls = cls;
         kernel.accesses.front().skew = skew;
         kernel.accesses.front().direction = direction;
-        return of(kernel, Cache::warm).hot_lines.value();
+        return of(kernel, Cache::warm).hot_words.value();
     };
     using hw::InstructionClass;
     for (const auto& [cls, direction] : {std::pair{InstructionClass::ld_global, mk::Direction::read},
