@@ -182,8 +182,10 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
                            : a.traffic.l2_read + machine::beyond_even(a.traffic.l2_read / bursts, gpu);
     const Cycles both = machine::read_and_stored_cycles(read, stores, throughout, gpu) + a.traffic.outside;
     // Lines from DRAM enter the slices in the same way as stores.
+    // The slice with a hot word serves its part of all else as well.
     const Cycles l2 =
-        std::max(std::max(both, stores * late + machine::l2_ingest_cycles(a.traffic.dram_read, gpu)),
+        std::max(std::max(both, stores * late + machine::l2_ingest_cycles(a.traffic.dram_read, gpu)) +
+                     a.traffic.hot_words,
                  a.traffic.hot_lines);
     const double flop =
         static_cast<double>(a.items) * a.item.total([](const machine::Part& p) { return p.tensor_flop; });

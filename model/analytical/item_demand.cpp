@@ -1032,6 +1032,10 @@ class Accumulator {
                                         all * lanes_per_warp * active * access.bytes, own, pieces_, traffic);
             }
             traffic.fetched_bytes += trips * executions * asked;
+            if (access.skew > 1.0 && op.cls == InstructionClass::ld_global) {
+                traffic.fullest += machine::l2_cycles(hw::Bytes(asked * machine::slice_visits(gpu_)), gpu_) *
+                                   (trips * executions * access.skew);
+            }
             if (access.reuse > 0 && op.cls == InstructionClass::ld_global) {
                 const kernel::Reuse& reuse = kernel_.reuse[access.reuse - 1U];
                 const double lost = reuse.sectors.back() - kept_in_l2(kernel_, access, room_in_l2());
@@ -1053,6 +1057,10 @@ class Accumulator {
         }
         if (access.direction != kernel::Direction::read) {
             const double sent = executions * (1.0 - access.joined) * demand.sent;
+            if (access.skew > 1.0 && op.cls == InstructionClass::st_global) {
+                traffic.fullest += machine::l2_ingest_cycles(hw::Bytes(demand.sent), gpu_) *
+                                   (trips * executions * access.skew);
+            }
             if (!collective) part_->global_passes += Cycles(machine::store_passes(touch) * executions);
             const double written = std::min(demand.useful, bytes.inside);
             const double counted = collective ? written : demand.touch.sectors * sector;

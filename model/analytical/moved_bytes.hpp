@@ -41,6 +41,8 @@ struct Traffic {
     hw::Bytes returned{};         ///< sectors of passes whose old value goes back
     /// Time of the slices that hold the lines which all items copy at the same time.
     hw::Cycles hot_lines{};
+    /// Time of the slice that holds the words which all warps want, beyond its part of all else.
+    hw::Cycles hot_words{};
     /// Time of the slices that serve the parts of boxes beyond their matrix.
     hw::Cycles outside{};
     bool from_dram = false;  ///< first touches of the operands miss L2

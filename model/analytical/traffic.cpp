@@ -348,6 +348,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     double pushed = 0.0;         // bytes of lines that make room for such sectors
     double sent = 0.0;
     double counted = 0.0;
+    hw::Cycles fullest{};
     for (std::size_t b = 0; b < kernel.buffers.size(); ++b) {
         const machine::BufferTraffic& use = item.buffers[b];
         const kernel::Buffer& buffer = kernel.buffers[b];
@@ -385,8 +386,9 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         if (parts.filled > 0.0) pushed += parts.lines * gpu.l1.line.value() - parts.touched + parts.filled;
         sent += use.sent_bytes * items;
         counted += use.sectors_written * items;
+        fullest += use.fullest * items;
         if (use.stores.sent > 0.0) {
-            result.hot_lines = std::max(result.hot_lines, machine::hot_store_cycles(use.stores, items, gpu));
+            result.hot_words = std::max(result.hot_words, machine::hot_store_cycles(use.stores, items, gpu));
         }
         if (use.atomics.window.bytes() > 0.0) {
             result.atomics += machine::atomic_cycles(use.atomics, items, gpu);
@@ -417,6 +419,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
                                    use.along_batch, use.along_split && kernel.schedule.split_k > 1,
                                    use.read_bytes,  whole};
     }
+    result.hot_words = std::max(result.hot_words, fullest);
     const double all = gpu.l2.capacity.value() * gpu.l2.usable.value();
     const double capacity = gpu.l2.capacity.value() * gpu.l2.shared_capacity.value();
     machine::ReuseCase& reuse = reads.reuse;

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace hw = warptime::hw;
@@ -445,6 +446,31 @@ TEST_CASE("loads in order bring the whole buffer, whatever share of its reads is
     mk::examples::add_op(build, load);
     build.finish();
     CHECK(of(kernel, Cache::cold).dram_read.value() == doctest::Approx(whole).epsilon(0.01));
+}
+
+TEST_CASE("the slice that is asked most holds all back, whichever accesses ask it") {
+    const auto hot = [](double skew, hw::InstructionClass cls, mk::Direction direction) {
+        mk::Kernel kernel = scattered(1000, 4, 1 << 20, 1 << 20);
+        kernel.ops.front().cls = cls;
+        kernel.accesses.front().skew = skew;
+        kernel.accesses.front().direction = direction;
+        return of(kernel, Cache::warm).hot_words.value();
+    };
+    using hw::InstructionClass;
+    for (const auto& [cls, direction] : {std::pair{InstructionClass::ld_global, mk::Direction::read},
+                                         std::pair{InstructionClass::st_global, mk::Direction::write},
+                                         std::pair{InstructionClass::atom_global, mk::Direction::atomic}}) {
+        CAPTURE(static_cast<int>(cls));
+        CHECK(hot(1.0, cls, direction) == 0.0);
+        CHECK(hot(16.0, cls, direction) > 0.0);
+        CHECK(hot(48.0, cls, direction) == doctest::Approx(3.0 * hot(16.0, cls, direction)));
+    }
+    // A sector each of 32 lanes, at the slices' rate for lone sectors, which lie in either of two halves. The
+    // L1 has hardly any of them.
+    const double sectors = 1000.0 * 4.0 * 32.0;
+    const hw::Bytes asked(sectors * gpu().l2.access_bytes.value() * 1.5);
+    CHECK(hot(10.0, InstructionClass::ld_global, mk::Direction::read) ==
+          doctest::Approx(10.0 * machine::l2_cycles(asked, gpu()).value()).epsilon(0.01));
 }
 
 TEST_CASE("scattered reads of far more than the L2 holds come from DRAM again and again") {

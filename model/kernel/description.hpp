@@ -190,7 +190,7 @@ struct Access {
     CachePolicy cache = CachePolicy::ca;
     std::int32_t multicast_ctas = 1;
     /// of other CTAs' shared memory: accesses to the CTA of the cluster that is asked most, by the mean of
-    /// all
+    /// all; of global memory: what is asked of the slice that the kernel asks most, by the mean of all
     double skew = 1.0;
     double joined = 0.0;      ///< share of a store's sectors that leave with earlier stores of the CTA
     std::uint32_t reuse = 0;  ///< 1 + place in Kernel::reuse; 0: as pattern and origin say

@@ -74,6 +74,9 @@ inline void add_atomic(const kernel::Kernel& kernel, const kernel::Role& role, c
     atomics.sectors = atomic_sectors(kernel, access, atomics.window.bytes(), pieces_of(gpu));
     atomics.waiting = touch.waiting(atomics.sectors);
     atomics.skew = std::max(atomics.skew, skew_of_places(kernel, access, atomics.window, gpu));
+    if (access.skew > 1.0) {
+        traffic.fullest += slice_cycles(touch.whole, touch.part, gpu) * (all * access.skew / slices_of(gpu));
+    }
     if (op.returns) {
         const double received = instructions * touch.passes() * sector;
         part.received_bytes += received;

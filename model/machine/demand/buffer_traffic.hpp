@@ -50,6 +50,7 @@ struct BufferTraffic {
     /// Sectors of the read requests and of the stores, as a profiler counts them. A slice is busy for longer
     /// than a sector takes (fetched_bytes, sent_bytes).
     double sectors_read = 0.0, sectors_written = 0.0;
+    hw::Cycles fullest;  ///< of the slice that is asked most, where accesses name a skew
     bool along_m = false, along_n = false, along_batch = false, along_split = false;
     double span_bytes = 0.0;  ///< distinct bytes read, at most
     /// bytes of the lines that the widest strided load or store outside of loops touches

@@ -2,11 +2,15 @@
 #include "workloads/frontends/machine/chip/chip.hpp"
 
 #include "hw/error.hpp"
+#include "model/machine/atomics/atomics.hpp"
+#include "model/machine/l2/l2.hpp"
 #include "model/machine/shared/shared.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace warptime::workloads::frontends::machine {
@@ -34,6 +38,12 @@ Chip chip_of(const hw::Gpu& gpu) {
     const auto sector = static_cast<double>(chip.cache.sector);
     chip.cache.granule = chip.cache.sector * std::llround(gpu.dram.access_bytes.value() / sector);
     chip.banks = model::machine::banks_of(gpu);
+    const double slices = std::max(1.0, model::machine::slices_of(gpu));
+    chip.l2.slices = static_cast<int>(std::lround(slices));
+    chip.l2.interval =
+        (model::machine::l2_cycles(gpu.l2.access_bytes * model::machine::slice_visits(gpu), gpu) * slices)
+            .value();
+    chip.l2.latency = gpu.latency.l2_far.value();
     (void)power_of_two("shared.banks", gpu.shared.banks.value());
     (void)power_of_two("shared.bank_width", gpu.shared.bank_width.value());
     return chip;

@@ -10,11 +10,20 @@
 
 namespace warptime::workloads::frontends::machine {
 
+/// When the L2 answers, for kernels whose course depends on it.
+struct L2Timing {
+    int slices = 1;
+    double interval = 1.0;  ///< cycles of a slice for a sector of its own line
+    double latency = 1.0;   ///< cycles from a load to its data
+    friend bool operator==(const L2Timing&, const L2Timing&) = default;
+};
+
 struct Chip {
     int architecture = 0;             ///< 90 for sm_90
     model::machine::SmLimits limits;  ///< of an SM, and their number
     model::machine::CacheGeometry cache;
     model::machine::BankGeometry banks;
+    L2Timing l2;
     friend bool operator==(const Chip&, const Chip&) = default;
 };
 

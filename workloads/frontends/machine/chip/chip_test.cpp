@@ -23,6 +23,15 @@ TEST_CASE("a chip has the numbers of its sheet") {
     CHECK(chip.banks.bank_bytes == 4);
 }
 
+TEST_CASE("the L2's slices together have its rate for lone sectors") {
+    const hw::Gpu gpu = hw::load_gpu("h200-sxm");
+    const Chip chip = chip_of(gpu);
+    const double all = gpu.l2.bandwidth.value() * gpu.sm.count.value();
+    const double rate = chip.l2.slices / chip.l2.interval;
+    CHECK(rate * 1.5 * gpu.l2.access_bytes.value() == doctest::Approx(all).epsilon(0.01));
+    CHECK(chip.l2.latency == gpu.latency.l2_far.value());
+}
+
 TEST_CASE("a setting of the sheet reaches the chip") {
     hw::Gpu gpu = hw::load_gpu("h200-sxm");
     hw::apply_setting(gpu, hw::parse_setting("gpu.sm.count=66"));

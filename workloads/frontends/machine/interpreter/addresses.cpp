@@ -291,6 +291,12 @@ void count_global(Warp& warp, const Instruction& instruction, const Addresses& a
             return;
         }
     }
+    if (warp.launch->slices) {
+        const double done = warp.launch->slices->serve(
+            instruction, addresses, enabled, kind == AccessKind::atomic || kind == AccessKind::reduction,
+            warp.ready);
+        if (instruction.ends_turn) warp.ready = done;
+    }
     AccessCounts& counts = warp.launch->accesses[instruction.index];
     const AccessGeometry& geometry = warp.launch->geometry;
     ++counts.requests;

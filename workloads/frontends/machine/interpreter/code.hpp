@@ -30,6 +30,7 @@ struct Code {
     std::vector<const AssemblyLine*> lines;  ///< by instruction
     std::vector<Place> places;               ///< by function of the module
     std::vector<PollingLoop> polls;          ///< Instruction::poll counts them from 1
+    std::vector<bool> races;                 ///< by function of the module: a loop of it races
     RowLayout layout;
     std::vector<Relocation> relocations;  ///< what rows of relocated_bank hold
     /// By instruction: why it cannot run ("opcode 'TEX' at 0x120: ..."); only refused when it is executed.

@@ -77,7 +77,7 @@ struct Instruction {
     std::uint16_t poll = 0;         ///< number of the polling loop around, from 1; 0: none
     bool looks = false;             ///< reads what its polling loop waits for
     bool tells = false;             ///< in code that polls: may end a wait
-    bool ends_turn = false;         ///< in code that polls: others run before what was read is used
+    bool ends_turn = false;         ///< in code that polls or races: others run before what was read is used
     Control control;
 };
 

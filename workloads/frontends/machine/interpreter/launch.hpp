@@ -4,6 +4,7 @@
 #pragma once
 
 #include "workloads/frontends/machine/counting/coalescing.hpp"
+#include "workloads/frontends/machine/interpreter/races.hpp"
 #include "workloads/frontends/machine/interpreter/warp.hpp"
 #include "workloads/frontends/machine/memory/device_memory.hpp"
 
@@ -11,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -127,7 +129,8 @@ struct Launch {
     SlowestWarpCounts slowest;
     std::vector<PatternMemo> patterns;  ///< by instruction
     HandOvers hand_overs;
-    bool polls = false;  ///< the code has polling loops
+    bool polls = false;                 ///< the code has polling loops
+    std::optional<SliceQueues> slices;  ///< of a launch that races
     Observer* observer = nullptr;
     std::uint64_t grid_workspace = 0;     ///< of cooperative launches: its address, for barriers of the grid
     std::uint64_t instruction_limit = 0;  ///< of one warp; 0: none

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <queue>
 #include <set>
 #include <utility>
 
@@ -116,6 +117,9 @@ class Runner {
         launch_.last_clock_read = options.last_clock_read;
         launch_.observer = options.observer;
         launch_.polls = code.code->polls_in(function);
+        if (code.code->races[static_cast<std::size_t>(function)] && !launch_.polls && !shape.cooperative) {
+            launch_.slices.emplace(options.chip, code.code->instructions.size());
+        }
         first_instruction_ = code.code->places[static_cast<std::size_t>(function)].first;
         cluster_ctas_ = std::uint64_t{shape.cluster[0]} * shape.cluster[1] * shape.cluster[2];
         units_ = shape.ctas() / cluster_ctas_;
@@ -138,7 +142,11 @@ class Runner {
             const std::vector<std::uint64_t> traced =
                 spread(static_cast<std::uint64_t>(std::max(options_.traced_ctas, 0)));
             traced_ = launch_.observer == nullptr ? std::vector<std::uint64_t>{} : traced;
-            run_units();
+            if (launch_.slices) {
+                run_by_clock();
+            } else {
+                run_units();
+            }
         } catch (const Fault& problem) {
             result.error = problem.what();
         }
@@ -146,6 +154,7 @@ class Runner {
         result.accesses = std::move(launch_.accesses);
         result.slowest = std::move(launch_.slowest);
         result.hand_overs = std::move(launch_.hand_overs);
+        if (launch_.slices) result.skews = launch_.slices->skews();
         result.executed = launch_.clock;
         result.ctas_run = ended_ * cluster_ctas_;
         result.opaque_values = launch_.opaque_values;
@@ -269,6 +278,7 @@ class Runner {
             warp.poll = 0;
             warp.in_vain = false;
             warp.clock_reads = 0;
+            warp.ready = 0.0;
             warp.cluster_generation = 0;
         }
     }
@@ -422,6 +432,73 @@ class Runner {
 
     static bool ended(const Slot& slot) {
         return std::ranges::all_of(slot.ctas, [](const auto& cta) { return cta->live_warps == 0; });
+    }
+
+    /// A warp's next turn: at its time, those that wait longest first.
+    struct Turn {
+        double time = 0.0;
+        std::uint64_t order = 0;
+        std::size_t slot = 0;
+        Warp* warp = nullptr;
+        bool operator<(const Turn& other) const {
+            return time != other.time ? time > other.time : order > other.order;
+        }
+    };
+
+    /// Turns of a warp until one gets on: lanes that wait may have let others go first. Gives the
+    /// instructions executed; 0: the warp waits for others of its unit.
+    std::uint64_t run_on(Warp& warp) {
+        std::uint64_t executed = 0;
+        for (int i = 0; i <= lanes_per_warp && executed == 0 && !warp.finished; ++i)
+            executed = run_warp(warp);
+        return executed;
+    }
+
+    /// Runs all resident units side by side, whichever warp is ready first; others take their places. Beyond
+    /// the budget no further one is begun.
+    void run_by_clock() {
+        const std::uint64_t most = std::max<std::uint64_t>(1, resident_ctas_ / cluster_ctas_);
+        std::priority_queue<Turn> turns;
+        std::vector<std::vector<Warp*>> waiting;  // by slot
+        std::uint64_t order = 0, next = 0;
+        const auto begin = [&](double time) {
+            if (next == units_ || (options_.budget != 0 && launch_.clock >= options_.budget)) return;
+            Slot& slot = begin_unit(next++);
+            const auto place = static_cast<std::size_t>(&slot - slots_.data());
+            waiting.resize(slots_.size());
+            for (const auto& cta : slot.ctas) {
+                for (Warp& warp : cta->warps) {
+                    warp.ready = time;
+                    turns.push({time, order++, place, &warp});
+                }
+            }
+        };
+        while (next < std::min(most, units_)) begin(0.0);
+        while (!turns.empty()) {
+            const std::size_t place = turns.top().slot;
+            Warp& warp = *turns.top().warp;
+            turns.pop();
+            const std::uint64_t executed = run_on(warp);
+            if (executed == 0 && !warp.finished) {
+                waiting[place].push_back(&warp);
+                continue;
+            }
+            warp.ready += static_cast<double>(executed);
+            if (!warp.finished) turns.push({warp.ready, order++, place, &warp});
+            // What it did may be what others of its unit wait for.
+            for (Warp* const other : waiting[place]) {
+                other->ready = std::max(other->ready, warp.ready);
+                turns.push({other->ready, order++, place, other});
+            }
+            waiting[place].clear();
+            Slot& slot = slots_[place];
+            if (!warp.finished || !ended(slot)) continue;
+            slot.busy = false;
+            note_slowest(slot);
+            ++ended_;
+            begin(warp.ready);
+        }
+        if (std::ranges::any_of(slots_, &Slot::busy)) report_deadlock();
     }
 
     void run_units() {

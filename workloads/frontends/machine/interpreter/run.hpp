@@ -32,7 +32,8 @@ struct LaunchCounts {
     std::vector<AccessCounts> accesses;
     SlowestWarpCounts slowest;
     HandOvers hand_overs;
-    std::uint64_t ctas = 0;  ///< of the grid
+    std::vector<double> skews;  ///< SliceQueues::skews of a launch that races
+    std::uint64_t ctas = 0;     ///< of the grid
     std::uint64_t ctas_run = 0;
     std::uint64_t executed = 0;  ///< warp-instructions of the CTAs that ran
     bool opaque_values = false;  ///< some results were not computed, so memory is not right

@@ -44,12 +44,11 @@ bool only_looks(const AssemblyLine& line) {
 
 using Registers = std::bitset<256>;
 
-/// General registers that a line may write; wide results are taken as four.
+/// General registers that a line writes.
 void add_written(const AssemblyLine& line, Registers& written) {
     for (const Operand& operand : line.operands) {
         if (operand.kind == OperandKind::general) {
-            const bool wide = reads_strongly(line) || is_atomic(line) || line.has("WIDE") || line.has("64");
-            const unsigned count = wide && (line.has("128") || line.has("64") || line.has("WIDE")) ? 4 : 1;
+            const unsigned count = line.has("128") ? 4 : line.has("64") || line.has("WIDE") ? 2 : 1;
             for (unsigned r = operand.number; operand.number != zero_register && r < operand.number + count;
                  ++r) {
                 written.set(std::min(r, 255U));
@@ -100,7 +99,7 @@ class Changing {
 };
 
 /// Whether the loop's last line, a branch, follows from what its lines have looked at.
-bool ends_by_looks(std::span<const AssemblyLine* const> loop) {
+bool follows_from_looks(std::span<const AssemblyLine* const> loop) {
     Registers seen;
     std::bitset<8> decided;  // by predicate
     for (const AssemblyLine* line : loop) {
@@ -123,7 +122,7 @@ bool ends_by_looks(std::span<const AssemblyLine* const> loop) {
 }
 
 bool polls(std::span<const AssemblyLine* const> loop) {
-    if (!ends_by_looks(loop)) return false;
+    if (!follows_from_looks(loop)) return false;
     bool looks = false;
     Changing changing(loop);
     for (const AssemblyLine* line : loop) {
@@ -163,6 +162,10 @@ std::uint32_t with_first_look(std::span<const AssemblyLine* const> lines, std::u
 }
 
 }  // namespace
+
+bool ends_by_looks(std::span<const AssemblyLine* const> loop) {
+    return follows_from_looks(loop);
+}
 
 std::vector<PollingLoop> find_polls(std::span<const AssemblyLine* const> lines,
                                     std::span<const std::pair<std::uint32_t, std::uint32_t>> functions,

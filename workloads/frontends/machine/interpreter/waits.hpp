@@ -29,6 +29,9 @@ struct PollingLoop {
     std::uint32_t first = 0, last = 0;
 };
 
+/// Whether a loop's last line, a branch, follows from words that its strong loads and atomics have read.
+[[nodiscard]] bool ends_by_looks(std::span<const AssemblyLine* const> loop);
+
 /// Polling loops of all code. Marks their instructions, those that read what they wait for, and those that
 /// may end another warp's wait. `functions`: first instruction and count of each function.
 [[nodiscard]] std::vector<PollingLoop> find_polls(

@@ -58,6 +58,7 @@ struct Warp {
     std::uint32_t waits = 0;      ///< of the CTA itself
     std::uint32_t looked_by = 0;  ///< instruction of the wait
     std::uint32_t waited_by = 0;  ///< instruction of the last wait that is over
+    double ready = 0.0;           ///< cycle at which it goes on, in a launch that races
     std::uint16_t poll = 0;       ///< as in Group
     bool in_vain = false;
     std::array<Mask, named_barriers> barrier_pending{};  ///< lanes that have arrived and not yet passed

@@ -107,7 +107,7 @@ class Lowering {
         }
         bodies_ = role_bodies(code_, *input_.counts, *input_.trace);
         reuse_ = reuse_of(*input_.trace, input_.cache);
-        merged_ = merged_stores(*input_.trace, input_.cache);
+        merged_ = merged_stores(*input_.trace, code_, input_.cache);
         order_ = find_order();
         rings_ = transaction_rings(*input_.trace, bodies_.roles);
         ring_tokens_.assign(rings_.rings.size(), mk::no_id);
@@ -1041,6 +1041,9 @@ class Lowering {
         if (const auto skew = skews_.find(instruction);
             skew != skews_.end() && sample.space == AccessSpace::cluster_shared) {
             access.skew = skew->second;
+        }
+        if (sample.space == AccessSpace::global && instruction < input_.counts->skews.size()) {
+            access.skew = std::max(1.0, input_.counts->skews[instruction]);
         }
         access.bounds = mk::Bounds::clip;
         const AssemblyLine& text = line(instruction);

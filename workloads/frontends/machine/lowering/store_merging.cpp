@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/frontends/machine/lowering/store_merging.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <set>
 #include <vector>
@@ -81,20 +82,77 @@ struct Totals {
     double sectors = 0.0, merged = 0.0;
 };
 
-/// Stores of one instruction by each warp, in the order of the warps' code.
-using ByWarp = std::vector<std::vector<const AccessEvent*>>;
+/// A store, and whether the warps of its CTA are in step there.
+struct Store {
+    const AccessEvent* event = nullptr;
+    bool in_step = true;
+};
 
-std::map<std::uint32_t, ByWarp> stores_of(const CtaTrace& cta) {
+/// Stores of one instruction by each warp, in the order of the warps' code.
+using ByWarp = std::vector<std::vector<Store>>;
+
+/// Instructions at which the warps of a CTA meet, in order.
+std::vector<std::uint32_t> meetings(const Code& code) {
+    std::vector<std::uint32_t> found;
+    for (std::uint32_t i = 0; i < code.lines.size(); ++i) {
+        if (code.lines[i]->opcode == "BAR" && !code.lines[i]->has("ARV")) found.push_back(i);
+    }
+    return found;
+}
+
+/// Whether a warp waits for what the access brings, each for a time of its own.
+bool parts_warps(const AccessEvent& event) {
+    return event.space == AccessSpace::global &&
+           (event.kind == AccessKind::load || event.kind == AccessKind::atomic ||
+            event.kind == AccessKind::asynchronous_copy);
+}
+
+/// Follows a warp from access to access: has it waited for memory since it last met the others?
+class Steps {
+  public:
+    Steps(const WarpTrace& warp, const std::vector<std::uint32_t>& meetings)
+        : warp_(warp), meetings_(meetings) {}
+
+    bool in_step(const TracedAccess& access) {
+        parted_ = parted_ && !meets_until(access);
+        last_ = &access;
+        parted_ = parted_ || parts_warps(access.event);
+        return !parted_;
+    }
+
+  private:
+    /// Whether the warp meets the others between its last access and this one.
+    [[nodiscard]] bool meets_until(const TracedAccess& access) const {
+        for (std::uint32_t s = last_->stretch; s <= access.stretch; ++s) {
+            const Stretch& stretch = warp_.stretches[s];
+            const std::uint32_t first = s == last_->stretch ? last_->event.instruction : stretch.first;
+            const std::uint32_t end =
+                s == access.stretch ? access.event.instruction : stretch.first + stretch.count;
+            const auto next = std::ranges::lower_bound(meetings_, first);
+            if (next != meetings_.end() && *next < end) return true;
+        }
+        return false;
+    }
+
+    const WarpTrace& warp_;
+    const std::vector<std::uint32_t>& meetings_;
+    const TracedAccess* last_ = nullptr;
+    bool parted_ = false;
+};
+
+std::map<std::uint32_t, ByWarp> stores_of(const CtaTrace& cta, const std::vector<std::uint32_t>& meetings) {
     std::map<std::uint32_t, ByWarp> stores;
     for (std::size_t w = 0; w < cta.warps.size(); ++w) {
+        Steps steps(cta.warps[w], meetings);
         for (const TracedAccess& access : cta.warps[w].accesses) {
             const AccessEvent& event = access.event;
+            const bool in_step = steps.in_step(access);
             if (event.kind != AccessKind::store || event.space != AccessSpace::global || event.lanes == 0) {
                 continue;
             }
             ByWarp& by_warp = stores[event.instruction];
             by_warp.resize(cta.warps.size());
-            by_warp[w].push_back(&event);
+            by_warp[w].push_back({&event, in_step});
         }
     }
     return stores;
@@ -102,23 +160,24 @@ std::map<std::uint32_t, ByWarp> stores_of(const CtaTrace& cta) {
 
 }  // namespace
 
-std::map<std::uint32_t, double> merged_stores(const TraceRecorder& trace,
+std::map<std::uint32_t, double> merged_stores(const TraceRecorder& trace, const Code& code,
                                               const model::machine::CacheGeometry& cache) {
+    const std::vector<std::uint32_t> meet_at = meetings(code);
     std::map<std::uint32_t, Totals> totals;
     std::size_t looked_at = 0;
     for (const CtaTrace* const cta : trace.ctas_from_middle()) {
         if (looked_at++ == usual_ctas) break;
-        for (const auto& [instruction, by_warp] : stores_of(*cta)) {
+        for (const auto& [instruction, by_warp] : stores_of(*cta, meet_at)) {
             Totals& total = totals[instruction];
             Waiting waiting;
             bool more = true;
             for (std::size_t round = 0; more; ++round) {
                 more = false;
-                for (const std::vector<const AccessEvent*>& own : by_warp) {
+                for (const std::vector<Store>& own : by_warp) {
                     if (round >= own.size()) continue;
                     more = true;
-                    const Lines lines = lines_of(*own[round], cache);
-                    total.merged += waiting.store(lines);
+                    const Lines lines = lines_of(*own[round].event, cache);
+                    if (own[round].in_step) total.merged += waiting.store(lines);
                     for (const auto& [line, sectors] : lines)
                         total.sectors += static_cast<double>(sectors.size());
                 }

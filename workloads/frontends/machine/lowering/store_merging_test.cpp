@@ -18,18 +18,22 @@ namespace {
 using namespace fixture;  // NOLINT(google-build-using-namespace)
 
 /// Share of eight warps' stores that merge. Lane l of warp w stores the word at l * lane_bytes + w *
-/// warp_bytes.
-double merged(std::uint32_t lane_bytes, std::uint32_t warp_bytes) {
+/// warp_bytes; `before` is what the warps do between.
+double merged(std::uint32_t lane_bytes, std::uint32_t warp_bytes,
+              const std::vector<std::string>& before = {}) {
     const Buffer memory(std::uint64_t{32} * lane_bytes + std::uint64_t{8} * warp_bytes + 4);
     ProgramOptions options;
     options.parameters = 1;
     const Program program(
-        {"S2R R0, SR_TID.X", "LOP3.LUT R4, R0, 0x1f, RZ, 0xc0, !PT", "SHF.R.U32.HI R5, RZ, 0x5, R0",
-         fmt::format("IMAD R4, R4, {:#x}, RZ", lane_bytes), fmt::format("IMAD R4, R5, {:#x}, R4", warp_bytes),
-         "IMAD.WIDE.U32 R6, R4, 0x1, c[0x0][0x210]", "STG.E desc[UR4][R6.64], R0", "EXIT"},
+        joined(
+            {{"S2R R0, SR_TID.X", "LOP3.LUT R4, R0, 0x1f, RZ, 0xc0, !PT", "SHF.R.U32.HI R5, RZ, 0x5, R0",
+              fmt::format("IMAD R4, R4, {:#x}, RZ", lane_bytes),
+              fmt::format("IMAD R4, R5, {:#x}, R4", warp_bytes), "IMAD.WIDE.U32 R6, R4, 0x1, c[0x0][0x210]"},
+             before,
+             {"STG.E desc[UR4][R6.64], R0", "EXIT"}}),
         options);
     const TracedRun run(program, one_cta(256), {memory.address()});
-    const auto shares = merged_stores(run.trace(), {32, 128});
+    const auto shares = merged_stores(run.trace(), program.code(), {32, 128});
     return shares.empty() ? 0.0 : shares.begin()->second;
 }
 
@@ -56,6 +60,18 @@ TEST_CASE("warps that fill lines of their own merge nothing") {
 
 TEST_CASE("warps that store to the same words send them once") {
     CHECK(merged(4, 0) == doctest::Approx(7.0 / 8.0));
+}
+
+TEST_CASE("warps that have waited for loads store by themselves, until they meet at a barrier") {
+    const std::string load = "LDG.E R8, desc[UR4][R6.64]", meet = "BAR.SYNC.DEFER_BLOCKING 0x0";
+    CHECK(merged(4, 0, {load}) == 0.0);
+    CHECK(merged(4, 0, {load, meet}) == doctest::Approx(7.0 / 8.0));
+    CHECK(merged(4, 0, {meet, load}) == 0.0);
+    CHECK(merged(4, 0, {load, meet, load}) == 0.0);
+    CHECK(merged(4, 0, {"ATOMG.E.ADD.STRONG.GPU PT, R8, desc[UR4][R6.64], R0"}) == 0.0);
+    // Nobody waits for an addition without its old value, for shared memory, or at a barrier that one passes.
+    CHECK(merged(4, 0, {"REDG.E.ADD.STRONG.GPU desc[UR4][R6.64], R0"}) == doctest::Approx(7.0 / 8.0));
+    CHECK(merged(4, 0, {load, "BAR.ARV 0x1, 0x200"}) == 0.0);
 }
 
 namespace {
