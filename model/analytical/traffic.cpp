@@ -336,6 +336,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     double dirtied = 0.0;
     double filled = 0.0;  // sectors covered in part, as DRAM's bus moves them in each direction
     double padded = 0.0;  // part of these bytes that nobody counts
+    double alone = 0.0;   // bytes beside written sectors that leave with them
     double pushed = 0.0;  // bytes of lines that make room for such sectors
     double sent = 0.0;
     double counted = 0.0;
@@ -346,7 +347,9 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             buffer, static_cast<double>(std::min(concurrent, kernel.schedule.item_count())));
         whole = use.reach.bytes(whole);
         written += use.written_bytes * items;
-        const double stays = machine::lines_dirtied(use.written_bytes * items, whole, gpu);
+        const double stays =
+            use.again_lost * items +
+            machine::lines_dirtied(std::max(0.0, use.written_bytes - use.again_bytes) * items, whole, gpu);
         const machine::FilledSectors parts =
             machine::filled_sectors({use.parted_bytes * items, use.written_bytes * items, whole,
                                      use.parted_apart, use.read_bytes * items},
@@ -355,6 +358,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         dirtied += std::max(stays, parts.touched) - parts.filled;
         filled += parts.on_bus;
         padded += parts.on_bus - parts.filled;
+        alone += use.again_padding * items;
         if (parts.filled > 0.0) pushed += parts.lines * gpu.l1.line.value() - parts.touched + parts.filled;
         sent += use.sent_bytes * items;
         counted += use.sectors_written * items;
@@ -450,8 +454,8 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         const auto number = static_cast<std::size_t>(buffer.use - &item.buffers[0]);
         if (machine::is_local(kernel.buffers[number])) {
             // Threads have written what they read of local memory, so DRAM has only what the L2 has lost.
-            const double lost = 1.0 - machine::kept_at_random(operand.total_bytes / all);
-            buffer.from_dram = buffer.lines = use.read_bytes * items * lost;
+            const double lost = use.lost_bytes / use.read_bytes;
+            buffer.from_dram = buffer.lines = use.lost_bytes * items;
             scattered_read += lone_bytes(use, buffer.from_dram, gpu);
             read += buffer.from_dram;
             result.from_dram = result.from_dram || lost > 0.0;
@@ -511,6 +515,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     result.dram_row_read = Bytes(row_read + filled);
     result.dram_scattered_read = Bytes(scattered_read);
     result.dram_padding = Bytes(padded);
+    result.dram_written_padding = Bytes(alone);
     result.l2_read = Bytes(asked);
     const Bytes stores{written};
     const Bytes dirty{dirtied};
@@ -527,7 +532,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
                                          gpu.l2.dirty_fraction, machine::dirty_capacity_of(gpu))
             : machine::writes_over_clean(lookups_of(reads, kernel, gpu).filled, dirty, room,
                                          machine::dirty_capacity_of(gpu), bursts);
-    result.dram_written += Bytes(filled);
+    result.dram_written += Bytes(filled) + result.dram_written_padding;
     result.l2_written = stores;
     result.dirtied = dirty;
     result.l2_stored = Bytes(sent);
@@ -554,7 +559,7 @@ Lookups lookups(const kernel::Kernel& kernel, const ItemDemand& item, std::int64
     const Traffic counted = follow_reads(kernel, item, concurrent, gpu, conditions, sms, reads);
     Lookups result = lookups_of(reads, kernel, gpu);
     result.dram_read = counted.dram_read - counted.dram_padding;
-    result.dram_written = counted.dram_written - counted.dram_padding;
+    result.dram_written = counted.dram_written - counted.dram_padding - counted.dram_written_padding;
     result.merged = merged_reads(reads, kernel, item, gpu);
     return result;
 }

@@ -51,6 +51,10 @@ struct BufferTraffic {
     bool along_m = false, along_n = false, along_batch = false, along_split = false;
     double span_bytes = 0.0;  ///< distinct bytes read, at most
     double lost_bytes = 0.0;  ///< read again, after the L2 has lost them to what all CTAs have read meanwhile
+    /// of written_bytes: written again by the same CTA, which has touched known bytes meanwhile, and the part
+    /// of these that have left the L2 in between
+    double again_bytes = 0.0, again_lost = 0.0;
+    double again_padding = 0.0;  ///< beyond the latter, where pieces of DRAM leave in part
     /// Bytes of the buffer that accesses of lanes reach over all items; the whole buffer where that is not
     /// known.
     Reach reach;
