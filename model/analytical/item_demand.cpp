@@ -21,6 +21,7 @@
 #include "model/machine/demand/op_kind.hpp"
 #include "model/machine/demand/reach.hpp"
 #include "model/machine/dram/followers.hpp"
+#include "model/machine/dram/lone_pieces.hpp"
 #include "model/machine/issue/arithmetic.hpp"
 #include "model/machine/issue/issue_demand.hpp"
 #include "model/machine/issue/issue_runs.hpp"
@@ -46,6 +47,7 @@
 #include "model/machine/l2/others_on_sm.hpp"
 #include "model/machine/l2/store_drain.hpp"
 #include "model/machine/l2/stored_boxes.hpp"
+#include "model/machine/local/kept_of_local.hpp"
 #include "model/machine/local/local_traffic.hpp"
 #include "model/machine/shared/matrix_rows.hpp"
 #include "model/machine/shared/shared.hpp"
@@ -585,6 +587,12 @@ class Accumulator {
         return std::max(0.0, 1.0 - kept_in_l2(kernel_, access, room_in_l2()) - beside);
     }
 
+    /// CTAs of the whole chip at a time.
+    [[nodiscard]] double ctas_at_work() const {
+        return std::min(static_cast<double>(kernel_.schedule.item_count()),
+                        gpu_.sm.count.value() * static_cast<double>(resident_));
+    }
+
     [[nodiscard]] double room_in_l2() {
         if (l2_room_ < 0.0) l2_room_ = l2_room(kernel_, resident_, gpu_);
         return l2_room_;
@@ -719,7 +727,12 @@ class Accumulator {
                                 comes_together(op) || 0.0 < under_way_here(op) ? own_hits(op, 1.0) : share);
             return missed * (1.0 - hit) + gpu_.latency.l1 * hit;
         }
-        return machine::latency_in_sm(op, kernel_, result_.warps, gpu_);
+        const Cycles found = machine::latency_in_sm(op, kernel_, result_.warps, gpu_);
+        const double missed = machine::constants_missed(kernel_, op, gpu_) * static_cast<double>(op.count);
+        if (!(missed > 0.0)) return found;
+        // Loads of constants that are under way together walk along one line: any of them may begin it.
+        constants_missed_ = std::min(1.0, constants_missed_ + missed);
+        return found + std::max(Cycles{}, gpu_.latency.constant - found) * constants_missed_;
     }
 
     /// When a warp may issue further plain loads. Counts waits for loads that went out together. Loads that
@@ -755,6 +768,7 @@ class Accumulator {
                 shared = shared || (machine::is_shared(before) && issued < there);
                 result_.uses_products = result_.uses_products || (part_ == &result_.loop && computes(op) &&
                                                                   machine::is_matrix(before));
+                if (before == InstructionClass::ld_constant) constants_missed_ = 0.0;
                 if (machine::is_load(before)) {
                     loaded = std::max(loaded, there);
                     drain();
@@ -1041,6 +1055,9 @@ class Accumulator {
                 const double lost = reuse.sectors.back() - kept_in_l2(kernel_, access, room_in_l2());
                 traffic.lost_bytes += trips * executions * std::min(touch.sectors * sector * lost, moved);
             }
+            if (op.cls == InstructionClass::ld_local)
+                traffic.lost_bytes += trips * executions * opened * own *
+                                      (1.0 - machine::kept_of_local(kernel_, access, ctas_at_work(), gpu_));
             traffic.sectors_read += trips * executions * moved / sector;
             traffic.multicast = traffic.multicast || access.multicast_ctas > 1;
             traffic.in_rows = traffic.in_rows ||
@@ -1078,6 +1095,20 @@ class Accumulator {
             result_.boxes_stored = executions;
             result_.sent_per_stored = demand.padded;
             if (op.cls == InstructionClass::st_local) {
+                if (access.reuse > 0) {
+                    // Sectors leave the L2 whole.
+                    const double stored = trips * executions * touch.sectors * sector;
+                    const double again = stored * machine::stored_again(kernel_, access);
+                    traffic.again_bytes += again;
+                    const double lost =
+                        again - stored * machine::kept_of_local(kernel_, access, ctas_at_work(), gpu_);
+                    traffic.again_lost += lost;
+                    const double piece = gpu_.dram.access_bytes.value();
+                    if (is_scattered(access))
+                        traffic.again_padding += lost * (piece / sector - 1.0) *
+                                                 machine::lone_share(touch.sectors * sector / touch.lines,
+                                                                     piece, gpu_.l1.line.value());
+                }
                 part_->demand[machine::Server::l1] += machine::local_store_cycles(sent, gpu_);
                 if (part_ == &result_.loop) local_.store(sent, stores_.slowdown(), gpu_);
             }
@@ -1140,7 +1171,7 @@ class Accumulator {
     /// Lines that all CTAs of the SM together can have under way.
     double lines_under_way() {
         if (!(0.0 < lines_under_way_)) {
-            const double room = machine::l1_room(kernel_, gpu_) * static_cast<double>(resident_);
+            const double room = machine::l1_of_sm(kernel_, gpu_);
             lines_under_way_ = machine::pending_lines(room, gpu_);
         }
         return lines_under_way_;
@@ -1176,9 +1207,10 @@ class Accumulator {
     const WaitsByBuffer& waits_;
     Followed followed_;
     std::int64_t resident_;
-    double lines_under_way_ = 0.0;  ///< 0 until known
-    double l2_room_ = -1.0;         ///< negative until known
-    double own_loads_ = 0.0;        ///< own_loads of the loop that is being added
+    double lines_under_way_ = 0.0;   ///< 0 until known
+    double constants_missed_ = 0.0;  ///< share of the loads of constants under way that wait for a line
+    double l2_room_ = -1.0;          ///< negative until known
+    double own_loads_ = 0.0;         ///< own_loads of the loop that is being added
     kernel::Coordinates item_;
     double beyond_typical_;
     machine::MemoryPieces pieces_;

@@ -346,6 +346,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     double filled_apart = 0.0;   // part of these that lies alone at places without an order
     double padded = 0.0;         // part of these bytes that nobody counts
     double pushed = 0.0;         // bytes of lines that make room for such sectors
+    double alone = 0.0;          // bytes beside written sectors that leave with them
     double sent = 0.0;
     double counted = 0.0;
     hw::Cycles fullest{};
@@ -356,21 +357,21 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             buffer, static_cast<double>(std::min(concurrent, kernel.schedule.item_count())));
         whole = use.reach.bytes(whole);
         written += use.written_bytes * items;
-        const double stays = machine::lines_dirtied(use.written_bytes * items, whole, gpu);
+        const double stays =
+            use.again_lost * items +
+            machine::lines_dirtied(std::max(0.0, use.written_bytes - use.again_bytes) * items, whole, gpu);
         const machine::FilledSectors parts =
             machine::filled_sectors({use.parted_bytes * items, use.written_bytes * items, whole,
                                      use.written_apart, use.read_bytes * items},
                                     gpu);
         // Sectors leave whole. Those that have been filled are written at once.
         const double sectors = std::max(stays, parts.touched) - parts.filled;
-        // Places of local memory are those of one thread.
-        const double apart = machine::is_local(buffer) ? 0.0 : use.written_apart;
         const double unfilled = sectors / std::max(1.0, sectors + parts.filled);
         // Lines leave whole, however few of their sectors are dirty, and a piece of DRAM's for each.
         const double visited =
             std::max({use.written_bytes, use.scattered_written_lines, use.strided_written_lines});
-        const double lines =
-            std::max(sectors, machine::lines_dirtied(visited * items, whole, gpu, apart) * unfilled);
+        const double lines = std::max(
+            sectors, machine::lines_dirtied(visited * items, whole, gpu, use.written_apart) * unfilled);
         const double pieces = std::max(sectors, lines * gpu.dram.access_bytes.value() / gpu.l1.line.value());
         dirtied += sectors;
         dirty_lines += lines;
@@ -383,6 +384,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         filled += parts.on_bus;
         if (use.written_apart > 0.0) filled_apart += parts.on_bus;
         padded += parts.on_bus - parts.filled;
+        alone += use.again_padding * items;
         if (parts.filled > 0.0) pushed += parts.lines * gpu.l1.line.value() - parts.touched + parts.filled;
         sent += use.sent_bytes * items;
         counted += use.sectors_written * items;
@@ -484,8 +486,8 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         const auto number = static_cast<std::size_t>(buffer.use - &item.buffers[0]);
         if (machine::is_local(kernel.buffers[number])) {
             // Threads have written what they read of local memory, so DRAM has only what the L2 has lost.
-            const double lost = 1.0 - machine::kept_at_random(operand.total_bytes / all);
-            buffer.from_dram = buffer.lines = use.read_bytes * items * lost;
+            const double lost = use.lost_bytes / use.read_bytes;
+            buffer.from_dram = buffer.lines = use.lost_bytes * items;
             scattered_read += lone_bytes(use, buffer.from_dram, gpu);
             read += buffer.from_dram;
             result.from_dram = result.from_dram || lost > 0.0;
@@ -549,6 +551,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     result.dram_row_read = Bytes(row_read + filled - filled_apart);
     result.dram_scattered_read = Bytes(scattered_read + filled_apart);
     result.dram_padding = Bytes(padded);
+    result.dram_written_padding = Bytes(alone);
     result.l2_read = Bytes(asked);
     const Bytes stores{written};
     const Bytes dirty{dirtied};
@@ -569,8 +572,10 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
                   out * (1.0 - per_line)
             : machine::writes_over_clean(lookups_of(reads, kernel, gpu).filled, dirty, room,
                                          machine::dirty_capacity_of(gpu), bursts);
-    result.dram_scattered_written = out * (leaving_apart / std::max(1.0, dirty_lines)) + Bytes(filled_apart);
-    result.dram_written += Bytes(filled);
+    result.dram_scattered_written =
+        out * (leaving_apart / std::max(1.0, dirty_lines)) + Bytes(filled_apart) +
+        Bytes(alone / (1.0 - gpu.l1.sector.value() / gpu.dram.access_bytes.value()));
+    result.dram_written += Bytes(filled) + result.dram_written_padding;
     result.l2_written = stores;
     result.dirtied = dirty;
     result.l2_stored = Bytes(sent);
@@ -597,7 +602,7 @@ Lookups lookups(const kernel::Kernel& kernel, const ItemDemand& item, std::int64
     const Traffic counted = follow_reads(kernel, item, concurrent, gpu, conditions, sms, reads);
     Lookups result = lookups_of(reads, kernel, gpu);
     result.dram_read = counted.dram_read - counted.dram_padding;
-    result.dram_written = counted.dram_written - counted.dram_padding;
+    result.dram_written = counted.dram_written - counted.dram_padding - counted.dram_written_padding;
     result.merged = merged_reads(reads, kernel, item, gpu);
     return result;
 }

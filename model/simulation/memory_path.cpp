@@ -9,6 +9,7 @@
 #include "model/machine/dram/write_back.hpp"
 #include "model/machine/l1/local_memory.hpp"
 #include "model/machine/l2/l2_partitions.hpp"
+#include "model/machine/local/kept_of_local.hpp"
 #include "model/machine/occupancy/placement.hpp"
 #include "model/machine/occupancy/sm_limits.hpp"
 #include "model/machine/occupancy/work_items.hpp"
@@ -106,6 +107,7 @@ MemoryPath::MemoryPath(const kernel::Kernel& kernel, const hw::Gpu& gpu,
       resident_ctas_(
           std::min(static_cast<double>(kernel.schedule.item_count()),
                    gpu.sm.count.value() * machine::residency(kernel, machine::limits_of(gpu)).ctas_per_sm)),
+      kept_of_local_(kernel.accesses.size()),
       stored_(kernel.buffers.size()),
       new_shares_(std::move(new_shares)),
       brought_(kernel.buffers.size()),
@@ -116,7 +118,15 @@ MemoryPath::MemoryPath(const kernel::Kernel& kernel, const hw::Gpu& gpu,
       visits_(machine::slice_visits(gpu)),
       dirty_first_(machine::dirty_first_of(gpu).value()),
       dirty_fraction_(gpu.l2.dirty_fraction.value()),
-      dirty_capacity_(machine::dirty_capacity_of(gpu).value()) {}
+      dirty_capacity_(machine::dirty_capacity_of(gpu).value()) {
+    for (std::size_t i = 0; i < kept_of_local_.size(); ++i) {
+        const kernel::Access& access = kernel.accesses[i];
+        if (access.buffer == kernel::no_id ||
+            !machine::is_local(kernel.buffers[static_cast<std::size_t>(access.buffer)]))
+            continue;
+        kept_of_local_[i] = machine::kept_of_local(kernel, access, resident_ctas_, gpu);
+    }
+}
 
 std::int64_t MemoryPath::offset_of(const AccessPlan& plan, const Requester& who) const {
     const kernel::Access& access = *plan.access;
@@ -236,8 +246,7 @@ MemoryPath::Lookup MemoryPath::look_up_scattered(const AccessPlan& plan, double 
 MemoryPath::Lookup MemoryPath::look_up_local(const AccessPlan& plan, double bytes, bool writes) {
     Lookup result;
     if (writes) return result;
-    const double room = gpu_.l2.capacity.value() * gpu_.l2.usable.value();
-    const double lost = 1.0 - machine::kept_at_random(whole_of(plan) / room);
+    const double lost = 1.0 - kept_of_local_[static_cast<std::size_t>(plan.access - kernel_.accesses.data())];
     result.fetched = bytes * lost;
     result.waits = waits_for_any(plan, bytes, lost);
     return result;
@@ -263,7 +272,13 @@ void MemoryPath::note_written(const AccessPlan& plan, double bytes, double parte
     b.written += bytes;
     b.parted += parted;
     b.apart = std::max(b.apart, plan.apart);
-    double dirtied = machine::lines_dirtied(b.written, whole, gpu_);
+    if (plan.local && plan.access->reuse > 0) {
+        const double again = machine::stored_again(kernel_, *plan.access);
+        const auto place = static_cast<std::size_t>(plan.access - kernel_.accesses.data());
+        b.again += bytes * again;
+        b.again_lost += bytes * (again - kept_of_local_[place]);
+    }
+    double dirtied = b.again_lost + machine::lines_dirtied(b.written - b.again, whole, gpu_);
     if (b.parted > 0.0) {
         // What the kernel's later stores complete counts as written.
         const double covered = plan.completed ? b.parted : b.written;

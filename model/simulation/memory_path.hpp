@@ -129,11 +129,13 @@ class MemoryPath {
     L2 l2_;
     Traffic traffic_;
     const hw::Gpu& gpu_;
-    double resident_ctas_;  ///< of the chip at a time
+    double resident_ctas_;               ///< of the chip at a time
+    std::vector<double> kept_of_local_;  ///< by access: share that the L2 keeps; 0 elsewhere
     /// Bytes of one buffer by all accesses so far.
     struct Stored {
         double written = 0.0, parted = 0.0, apart = 0.0, read = 0.0;
-        double dirtied = 0.0;  ///< that can leave L2 again
+        double again = 0.0, again_lost = 0.0;  ///< as in BufferTraffic
+        double dirtied = 0.0;                  ///< that can leave L2 again
         double filled = 0.0, on_bus = 0.0, pushed = 0.0;
     };
     std::vector<Stored> stored_;             ///< by buffer

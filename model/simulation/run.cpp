@@ -115,10 +115,7 @@ class Simulation {
             warps_[w].number = static_cast<std::uint32_t>(w % places_.size());
         }
         // All CTAs of the SM share the places of its L1.
-        const double room = machine::l1_room(kernel, gpu) *
-                            static_cast<double>(std::min<std::int64_t>(
-                                result_.occupancy.ctas_per_sm,
-                                machine::ceil_divide(result_.ctas, std::max<std::int64_t>(1, result_.sms))));
+        const double room = machine::l1_of_sm(kernel, gpu);
         for (Sm& sm : chip_.sms) sm.places.set_most(machine::pending_lines(room, gpu));
         hand_over_depth_ = depth_of_hand_overs(kernel);
         if (trace_ != nullptr) log_units();

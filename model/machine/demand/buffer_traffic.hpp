@@ -58,6 +58,10 @@ struct BufferTraffic {
     /// bytes of the lines and of the sectors that stores and atomics at places without an order touch
     double scattered_written_lines = 0.0, scattered_written_sectors = 0.0;
     double lost_bytes = 0.0;  ///< read again, after the L2 has lost them to what all CTAs have read meanwhile
+    /// of written_bytes: written again by the same CTA, which has touched known bytes meanwhile, and the part
+    /// of these that have left the L2 in between
+    double again_bytes = 0.0, again_lost = 0.0;
+    double again_padding = 0.0;  ///< beyond the latter, where pieces of DRAM leave in part
     /// Bytes of the buffer that accesses of lanes reach over all items; the whole buffer where that is not
     /// known.
     Reach reach;
@@ -90,7 +94,9 @@ struct BufferTraffic {
 /// Notes the `lines` and `sectors` that executions of one store or atomic at listed places touch.
 inline void note_scattered_writes(const kernel::Kernel& kernel, const kernel::Access& access, double lines,
                                   double sectors, const hw::Gpu& gpu, BufferTraffic& traffic) {
-    if (access.pattern != kernel::PatternKind::listed) return;
+    // What local memory writes again has a law of its own (kept_of_local.hpp).
+    const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
+    if (access.pattern != kernel::PatternKind::listed || buffer.space == kernel::Space::local) return;
     traffic.scattered_written_lines += lines * gpu.l1.line.value();
     traffic.scattered_written_sectors += sectors * gpu.l1.sector.value();
     traffic.written_apart = std::max(traffic.written_apart, bytes_apart(kernel, access));

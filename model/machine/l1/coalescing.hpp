@@ -14,7 +14,8 @@ namespace warptime::model::machine {
 struct CacheGeometry {
     std::int64_t sector = 0;
     std::int64_t line = 0;
-    std::int64_t granule = 0;  ///< bytes that DRAM brings at once; 0: not known
+    std::int64_t granule = 0;        ///< bytes that DRAM brings at once; 0: not known
+    std::int64_t constant_line = 0;  ///< bytes of a line of the nearest cache of constants; 0: not known
     friend bool operator==(const CacheGeometry&, const CacheGeometry&) = default;
 };
 

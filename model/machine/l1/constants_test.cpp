@@ -24,6 +24,20 @@ TEST_CASE("a load of constants takes its words, one after another") {
         const int words = (bytes + 3) / 4;
         CHECK(constant_cycles(kernel, op, gpu).value() == 2.0 * words);
     }
+    CHECK(constants_missed(kernel, op, gpu) == 0.0);
+    // A third of the loads comes back beyond 2 kB, and a sixth never.
+    gpu.l1.constant_capacity = hw::Bytes(2048.0);
+    gpu.l1.constant_fill = hw::Cycles(30.0);
+    kernel::Reuse reuse;
+    reuse.whole.fill(5.0 / 6.0);
+    reuse.whole[0] = reuse.whole[1] = 0.5;
+    kernel.reuse.push_back(reuse);
+    kernel.accesses[0].reuse = 1;
+    kernel.accesses[0].bytes = 4;
+    CHECK(constants_missed(kernel, op, gpu) == doctest::Approx(0.5));
+    CHECK(constant_cycles(kernel, op, gpu).value() == doctest::Approx(2.0 + 15.0));
+    gpu.l1.constant_capacity = hw::Bytes(4096.0);
+    CHECK(constants_missed(kernel, op, gpu) == doctest::Approx(1.0 / 6.0));
 }
 
 }  // namespace warptime::model::machine

@@ -234,7 +234,7 @@ Neighbours::Neighbours(const kernel::Kernel& kernel, const hw::Gpu& gpu) {
     const Occupancy resident = residency(kernel, limits_of(gpu));
     const double ctas = std::clamp(std::ceil(static_cast<double>(kernel.grid.volume()) / sms), 1.0,
                                    std::max(1.0, static_cast<double>(resident.ctas_per_sm)));
-    const double room = l1_room(kernel, gpu) * ctas / gpu.l1.line.value();
+    const double room = l1_of_sm(kernel, gpu) / gpu.l1.line.value();
     later_ = std::max(0.0, 1.0 - ctas / items);
     const TileRuns runs(order_of(kernel.schedule));
     const auto cells_in = [&](const Stream& stream, double window) {

@@ -9,7 +9,10 @@
 
 namespace warptime::model::machine {
 
-/// Bytes for each CTA.
+/// Bytes for all CTAs of an SM together.
+[[nodiscard]] double l1_of_sm(const kernel::Kernel& kernel, const hw::Gpu& gpu);
+
+/// Bytes for each CTA: of the SMs with most CTAs, and of the mean one where the kernel has local memory.
 [[nodiscard]] double l1_room(const kernel::Kernel& kernel, const hw::Gpu& gpu);
 
 }  // namespace warptime::model::machine

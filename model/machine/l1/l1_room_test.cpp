@@ -40,6 +40,11 @@ TEST_CASE("CTAs share what the shared memory leaves of the L1") {
     words.space = kernel::Space::local;
     local.buffers.push_back(words);
     CHECK(l1_room(local, gpu) > alone);
+    CHECK(l1_room(local, gpu) == l1_of_sm(local, gpu));
+    // Where one SM in two has a CTA more, local memory has the room of the mean SM, other kernels the least.
+    local.grid = {198, 1, 1};
+    CHECK(l1_room(local, gpu) == doctest::Approx(l1_of_sm(local, gpu) / 1.5));
+    CHECK(l1_room(kernel_of(198), gpu) == doctest::Approx(alone / 2.0));
 }
 
 }  // namespace warptime::model::machine

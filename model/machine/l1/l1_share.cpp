@@ -21,6 +21,27 @@ double kept_by(const std::array<double, kernel::Reuse::distances>& shares, doubl
     return std::lerp(shares[below], shares[below + 1], place - static_cast<double>(below));
 }
 
+double kept_by_random(const std::array<double, kernel::Reuse::distances>& shares, double room) {
+    if (!(room > 0.0)) return 0.0;
+    double kept = 0.0;
+    constexpr int rounds = 12;
+    constexpr double middle = 0.75;  // of a range that ends at twice its beginning
+    for (int i = 0; i < rounds; ++i) {
+        double stays = 0.0, slope = 0.0, nearer = 0.0;
+        double distance = middle * static_cast<double>(kernel::Reuse::least_distance);
+        for (const double share : shares) {
+            const double fill = distance / room;
+            const double chance = fill <= 1.0 ? 1.0 : std::exp(-fill * (1.0 - kept));
+            stays += (share - nearer) * chance;
+            slope += fill <= 1.0 ? 0.0 : (share - nearer) * fill * chance;
+            nearer = share;
+            distance *= 2.0;
+        }
+        kept += slope < 1.0 ? (stays - kept) / (1.0 - slope) : stays - kept;
+    }
+    return kept;
+}
+
 bool comes_back(const kernel::Kernel& kernel, const kernel::Access& access) {
     if (access.pattern == kernel::PatternKind::chase ||
         (access.pattern == kernel::PatternKind::random && access.origin[0].is_constant())) {
@@ -75,6 +96,7 @@ double l1_hit_share(const kernel::Kernel& kernel, const kernel::Op& op, const L1
         return local_hits(buffer, bytes_passing(kernel, reader.line_bytes), reader.room);
     if (access.reuse > 0) {
         const kernel::Reuse& reuse = kernel.reuse[access.reuse - 1U];
+        if (is_local(buffer)) return kept_by_random(lines > 1.0 ? reuse.whole : reuse.sectors, reader.room);
         return kept_by(lines > 1.0 ? reuse.whole : reuse.sectors, reader.room);
     }
     double trips = 1.0;

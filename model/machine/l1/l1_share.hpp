@@ -34,6 +34,10 @@ struct L1Reader {
 /// Share of a reuse whose distance fits into the room, between two distances by the logarithm.
 [[nodiscard]] double kept_by(const std::array<double, kernel::Reuse::distances>& shares, double room);
 
+/// The same where victims are replaced at random (kept_at_random): a line at distance d stays with the chance
+/// exp(-d (1 - h) / room), where h is the share that stays. Distances lie in the middle of their range.
+[[nodiscard]] double kept_by_random(const std::array<double, kernel::Reuse::distances>& shares, double room);
+
 /// True if an op is a plain load through the L1 that returns to bytes that it has read.
 [[nodiscard]] bool may_hit_l1(const kernel::Kernel& kernel, const kernel::Op& op);
 

@@ -3,9 +3,11 @@
 #include "model/machine/l1/l1_share.hpp"
 
 #include "model/analytical/kernels_fixture_test.hpp"
+#include "model/machine/l1/local_memory.hpp"
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 
@@ -90,11 +92,36 @@ TEST_CASE("where the description says how soon bytes come back, the room decides
         CHECK(hits(1024.0 * 257.0, lines) == shares.back());
         CHECK(hits(1e12, lines) == shares.back());
     }
+    // Lines of local memory have random victims.
+    kernel.buffers[0].space = kernel::Space::local;
+    CHECK(hits(20000.0, 1.0) == doctest::Approx(kept_by_random(known.sectors, 20000.0)));
+    CHECK(hits(20000.0, 1.5) == doctest::Approx(kept_by_random(known.whole, 20000.0)));
+    kernel.buffers[0].space = kernel::Space::global;
     access.reuse = 1;
     CHECK(hits(2048.0, 1.0) == 1.0);
     // Only loads that the L1 caches find anything there.
     access.cache = kernel::CachePolicy::cg;
     CHECK_FALSE(may_hit_l1(kernel, kernel.ops[0]));
+}
+
+TEST_CASE("random victims leave of one distance what they leave of a set that is visited in turn") {
+    for (const double room : {1e3, 1e4, 3e4, 9e4, 1e6}) {
+        CAPTURE(room);
+        for (std::size_t i = 0; i < kernel::Reuse::distances; ++i) {
+            std::array<double, kernel::Reuse::distances> shares{};
+            for (std::size_t j = i; j < shares.size(); ++j) shares[j] = 1.0;
+            const double distance = 0.75 * std::ldexp(1024.0, static_cast<int>(i));
+            CHECK(kept_by_random(shares, room) == doctest::Approx(kept_at_random(distance / room)));
+        }
+    }
+    // Distances that fit are kept, and leave what misses beyond them to the others.
+    std::array<double, kernel::Reuse::distances> mixed{};
+    mixed.fill(0.5);
+    mixed.back() = 1.0;
+    const double kept = kept_by_random(mixed, 100'000.0);
+    CHECK(kept == doctest::Approx(0.5 + 0.5 * std::exp(-0.75 * 262144.0 / 100'000.0 * (1.0 - kept))));
+    CHECK(kept_by_random(mixed, 1e9) == doctest::Approx(1.0));
+    CHECK(kept_by_random(mixed, 0.0) == 0.0);
 }
 
 }  // namespace warptime::model::machine

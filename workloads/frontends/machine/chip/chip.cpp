@@ -36,6 +36,7 @@ Chip chip_of(const hw::Gpu& gpu) {
     chip.cache.sector = power_of_two("l1.sector", gpu.l1.sector.value());
     chip.cache.line = power_of_two("l1.line", gpu.l1.line.value());
     const auto sector = static_cast<double>(chip.cache.sector);
+    chip.cache.constant_line = power_of_two("l1.constant_line", gpu.l1.constant_line.value());
     chip.cache.granule = chip.cache.sector * std::llround(gpu.dram.access_bytes.value() / sector);
     chip.banks = model::machine::banks_of(gpu);
     const double slices = std::max(1.0, model::machine::slices_of(gpu));

@@ -349,6 +349,11 @@ void count_local(Warp& warp, const Instruction& instruction, const Addresses& of
     tell(warp, instruction, offsets, enabled, width, AccessSpace::local, kind);
 }
 
+void tell_constants(Warp& warp, const Instruction& instruction, const Addresses& offsets, Mask enabled,
+                    std::uint32_t width) {
+    tell(warp, instruction, offsets, enabled, width, AccessSpace::constant, AccessKind::load);
+}
+
 std::byte* local_memory(const Warp& warp, int lane, std::uint64_t offset) {
     const auto thread = static_cast<std::uint64_t>(std::int64_t{warp.index} * lanes_per_warp + lane);
     return warp.cta->local.data() + thread * static_cast<std::uint64_t>(warp.launch->local_bytes_per_thread) +

@@ -44,6 +44,9 @@ void count_shared(Warp& warp, const Instruction& instruction, const Addresses& o
                   std::uint32_t width, AccessKind kind);
 void count_local(Warp& warp, const Instruction& instruction, const Addresses& offsets, Mask enabled,
                  std::uint32_t width, AccessKind kind);
+/// Tells the observer of constants at places that a register holds.
+void tell_constants(Warp& warp, const Instruction& instruction, const Addresses& offsets, Mask enabled,
+                    std::uint32_t width);
 
 /// Memory behind an offset of shared memory: the CTA that bits 24 and up name, where it is in a cluster.
 [[nodiscard]] inline std::byte* shared_memory(const Warp& warp, std::uint64_t address) {

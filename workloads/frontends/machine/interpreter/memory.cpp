@@ -327,6 +327,9 @@ void decode_store(Decoder& decoder, Instruction& instruction) {
 
 // ---- constants
 
+/// Bit of the variant: the place is in a register, so that observers hear of it.
+constexpr std::uint32_t constants_told = 2;
+
 /// variant bit 0: signed; sources[0]: offset register; target: the bank.
 Flow load_constant(Warp& warp, const Instruction& instruction, Mask enabled) {
     const std::vector<std::byte>& bank = warp.launch->constant_banks[instruction.target];
@@ -358,6 +361,13 @@ Flow load_constant(Warp& warp, const Instruction& instruction, Mask enabled) {
             rows[w].lane[l] = words[w];
         }
     });
+    if (warp.cta->traced && (instruction.variant & constants_told) != 0) {
+        Addresses addresses{};
+        for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+            addresses[lane] = offsets.lane[lane] + base;
+        }
+        tell_constants(warp, instruction, addresses, enabled, width);
+    }
     return Flow::next;
 }
 
@@ -389,6 +399,7 @@ void decode_load_constant(Decoder& decoder, Instruction& instruction) {
     instruction.immediate = from.value;
     instruction.width = width_of(decoder);
     instruction.variant = decoder.has("S8") || decoder.has("S16") ? 1U : 0U;
+    if (from.base >= 0 && from.base != zero_register) instruction.variant |= constants_told;
     instruction.counts_all_lanes = decoder.line().opcode != "LDC";
     instruction.execute = load_constant;
     const bool known = from.base < 0 || from.base == zero_register;

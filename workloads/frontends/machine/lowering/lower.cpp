@@ -833,7 +833,7 @@ class Lowering {
         if (traced != accesses_.end()) {
             add_accesses(first, traced->second);
         } else if (const int bytes = bytes_of_table(line(first)); bytes > 0) {
-            add_constants(bytes);
+            add_constants(first, bytes);
         }
         if (conditional || branches_ > 0) {
             return end;
@@ -1015,7 +1015,7 @@ class Lowering {
 
     void add_access(std::uint32_t instruction, const std::vector<PlacedAccess>& traced) {
         const AccessEvent& sample = *traced.front().event;
-        if (sample.lanes == 0 || sample.space == AccessSpace::constant) {
+        if (sample.lanes == 0) {
             return;
         }
         const bool global = sample.space == AccessSpace::global;
@@ -1054,8 +1054,8 @@ class Lowering {
             access.cache = mk::CachePolicy::cs;
         }
         if (const auto reuse = reuse_.find(instruction);
-            reuse != reuse_.end() && access.direction == mk::Direction::read &&
-            access.cache == mk::CachePolicy::ca &&
+            reuse != reuse_.end() && access.cache == mk::CachePolicy::ca &&
+            (access.direction == mk::Direction::read || sample.space == AccessSpace::local) &&
             (sample.space == AccessSpace::global || sample.space == AccessSpace::local)) {
             kernel_.reuse.push_back(reuse->second);
             access.reuse = static_cast<std::uint16_t>(kernel_.reuse.size());
@@ -1117,7 +1117,7 @@ class Lowering {
     }
 
     /// One address for all lanes: further addresses are instructions of their own.
-    void add_constants(int bytes) {
+    void add_constants(std::uint32_t instruction, int bytes) {
         constexpr std::int64_t bank_bytes = 65536;  // CUDA C++ Programming Guide, Constant Memory.
         const auto [known, fresh] =
             buffers_.try_emplace({static_cast<std::uint64_t>(mk::Space::constant), 0}, mk::no_id);
@@ -1133,6 +1133,10 @@ class Lowering {
         access.buffer = known->second;
         access.pattern = mk::PatternKind::broadcast;
         access.bytes = bytes;
+        if (const auto reuse = reuse_.find(instruction); reuse != reuse_.end()) {
+            kernel_.reuse.push_back(reuse->second);
+            access.reuse = static_cast<std::uint16_t>(kernel_.reuse.size());
+        }
         builder_.access(access);
     }
 

@@ -41,7 +41,7 @@ class Marks {
 };
 
 struct Totals {
-    std::array<double, mk::Reuse::distances> sectors{}, whole{};
+    std::array<double, mk::Reuse::distances> sectors{}, whole{};  ///< at each distance or a shorter one
     double all_sectors = 0.0, all = 0.0, beside = 0.0, together = 0.0;
 
     void add(const Totals& others) {
@@ -59,7 +59,10 @@ struct Totals {
 /// The lines that one CTA's L1 would hold, most recent first, if it had room for all.
 class Stack {
   public:
-    Stack(const model::machine::CacheGeometry& cache) : cache_(cache), marks_(most_touches) {}
+    Stack(const model::machine::CacheGeometry& cache)
+        : cache_(cache),
+          of_line_(static_cast<std::size_t>(cache.line / cache.sector)),
+          marks_(most_touches) {}
 
     [[nodiscard]] bool full() const { return now_ + lanes_per_warp >= most_touches; }
 
@@ -73,14 +76,13 @@ class Stack {
                 continue;
             }
             const auto sector_bytes = static_cast<std::uint64_t>(cache_.sector);
-            const auto of_line = static_cast<std::uint64_t>(cache_.line / cache_.sector);
             const std::uint64_t sector = event.address[lane] / sector_bytes;
-            lines[sector / of_line + (event.space == AccessSpace::local ? local_lines : 0U)] |=
-                1U << (sector % of_line);
+            lines[sector / of_line_ + (event.space == AccessSpace::local ? local_lines : 0U)] |=
+                1U << (sector % of_line_);
         }
         // What a thread stores in local memory, it finds there.
         if (event.kind != AccessKind::load) {
-            touch(lines);
+            store(lines, totals);
             return;
         }
         std::size_t furthest = 0;
@@ -93,17 +95,13 @@ class Stack {
             const std::uint32_t again = sectors & before;
             totals.all_sectors += std::popcount(sectors);
             totals.beside += std::popcount(sectors & brought_with(before) & ~before);
-            for (std::size_t i = bucket; i < mk::Reuse::distances; ++i) {
-                totals.sectors[i] += std::popcount(again);
-            }
+            count(bucket, totals.sectors, std::popcount(again));
             under_way = under_way ||
                         (again != 0 && known->second.turn == turn_ && (again & known->second.fresh) != 0);
             furthest = again == sectors ? std::max(furthest, bucket) : mk::Reuse::distances;
         }
         totals.all += 1.0;
-        for (std::size_t i = furthest; i < mk::Reuse::distances; ++i) {
-            totals.whole[i] += 1.0;
-        }
+        count(furthest, totals.whole, 1);
         totals.together += under_way && furthest < mk::Reuse::distances ? 1.0 : 0.0;
         touch(lines);
     }
@@ -111,6 +109,7 @@ class Stack {
   private:
     struct Line {
         std::size_t time = 0, turn = 0;
+        std::size_t first = 0;  ///< of its sectors in `stored_`
         std::uint32_t sectors = 0;
         std::uint32_t fresh = 0;  ///< sectors that nobody had touched before this turn
     };
@@ -129,12 +128,52 @@ class Stack {
         return brought;
     }
 
+    template <class Do>
+    static void for_each_of(std::uint32_t sectors, const Do& act) {
+        for (; sectors != 0; sectors &= sectors - 1) {
+            act(static_cast<std::size_t>(std::countr_zero(sectors)));
+        }
+    }
+
+    static void count(std::size_t bucket, std::array<double, mk::Reuse::distances>& sums, int found) {
+        for (std::size_t i = bucket; i < mk::Reuse::distances; ++i) {
+            sums[i] += found;
+        }
+    }
+
+    /// A store comes back to the one before: what has been loaded meanwhile leaves the sector as it was.
+    void store(const std::map<std::uint64_t, std::uint32_t>& lines, Totals& totals) {
+        totals.all += 1.0;
+        for (const auto& [line, sectors] : lines) {
+            totals.all_sectors += std::popcount(sectors);
+            const auto known = lines_.find(line);
+            if (known == lines_.end()) continue;
+            for_each_of(sectors, [&](std::size_t sector) {
+                const std::size_t stored = stored_[known->second.first + sector];
+                if (stored == 0) return;
+                // The line itself is among those touched since where a load has come to it.
+                const std::int64_t own = known->second.time >= stored ? 0 : 1;
+                const auto together = static_cast<std::int64_t>(lines.size());
+                count(bucket_of_lines(std::max(touched_since(stored - 1) + own, together)), totals.sectors,
+                      1);
+            });
+        }
+        touch(lines);
+        for (const auto& [line, sectors] : lines) {
+            const std::size_t first = lines_[line].first;
+            for_each_of(sectors, [&](std::size_t sector) { stored_[first + sector] = now_; });
+        }
+    }
+
     /// The instruction's own lines come together: none of them pushes another one out.
     void touch(const std::map<std::uint64_t, std::uint32_t>& lines) {
         for (const auto& [line, sectors] : lines) {
             Line& own = lines_[line];
             if (own.sectors != 0) {
                 marks_.add(own.time, -1);
+            } else {
+                own.first = stored_.size();
+                stored_.resize(stored_.size() + of_line_);
             }
             own.time = now_;
             own.fresh = (own.turn == turn_ ? own.fresh : 0U) | (sectors & ~own.sectors);
@@ -144,14 +183,20 @@ class Stack {
         }
     }
 
-    /// Index of the least distance that holds the lines touched since, and those of the load itself,
-    /// `together`.
+    [[nodiscard]] std::int64_t touched_since(std::size_t time) const {
+        return static_cast<std::int64_t>(lines_.size()) - marks_.up_to(time);
+    }
+
+    /// Index of the least distance that holds a line touched last at `time`, the lines touched since, and
+    /// those of the access itself, `together`.
     [[nodiscard]] std::size_t bucket_of(std::size_t time, std::size_t together) const {
-        const auto behind = static_cast<std::int64_t>(lines_.size()) - marks_.up_to(time) + 1;
-        const std::int64_t since = std::max(behind, static_cast<std::int64_t>(together));
+        return bucket_of_lines(std::max(touched_since(time) + 1, static_cast<std::int64_t>(together)));
+    }
+
+    [[nodiscard]] std::size_t bucket_of_lines(std::int64_t lines) const {
         std::int64_t room = mk::Reuse::least_distance;
         for (std::size_t i = 0; i < mk::Reuse::distances; ++i, room *= 2) {
-            if (since * cache_.line <= room) {
+            if (lines * cache_.line <= room) {
                 return i;
             }
         }
@@ -159,7 +204,9 @@ class Stack {
     }
 
     model::machine::CacheGeometry cache_;
+    std::size_t of_line_;  ///< sectors
     Marks marks_;
+    std::vector<std::size_t> stored_;  ///< time behind the last store of each sector; 0: none
     std::unordered_map<std::uint64_t, Line> lines_;
     std::size_t now_ = 0, turn_ = 1;
 };
@@ -176,6 +223,24 @@ bool executes_others(const CtaTrace& cta, const std::map<std::uint32_t, Totals>&
             return is_kept_by_l1(access.event) && !known.contains(access.event.instruction);
         });
     });
+}
+
+/// Constants have a cache of their own, whose lines come whole. Warps take turns as they do elsewhere.
+void walk_constants(const CtaTrace& cta, const model::machine::CacheGeometry& cache,
+                    std::map<std::uint32_t, Totals>& totals) {
+    std::size_t most = 0;
+    for (const WarpTrace& warp : cta.warps) most = std::max(most, warp.constants.size());
+    if (most == 0 || cache.constant_line <= 0) return;
+    Stack stack({cache.constant_line, cache.constant_line});
+    AccessEvent event;
+    event.lanes = 1;
+    for (std::size_t i = 0; i < most && !stack.full(); ++i, stack.next_turn()) {
+        for (const WarpTrace& warp : cta.warps) {
+            if (i >= warp.constants.size() || stack.full()) continue;
+            event.address[0] = warp.constants[i].offset;
+            stack.load(event, totals[warp.constants[i].instruction]);
+        }
+    }
 }
 
 }  // namespace
@@ -205,6 +270,7 @@ std::map<std::uint32_t, mk::Reuse> reuse_of(const TraceRecorder& trace,
                 }
             }
         }
+        if (usual) walk_constants(cta, cache, of_cta);
         for (const auto& [instruction, counted] : of_cta) {
             if (usual || !totals.contains(instruction)) totals[instruction].add(counted);
         }

@@ -347,6 +347,48 @@ TEST_CASE("sectors that one load touches together are not beside one another") {
     CHECK(close(found.at(0).beside, 0.25));
 }
 
+TEST_CASE("a store to local memory comes back to the store before, whatever has been loaded meanwhile") {
+    const auto local = [](std::uint32_t instruction, AccessKind kind, std::uint64_t line) {
+        AccessEvent event = load_of(128 * line);
+        event.instruction = instruction;
+        event.kind = kind;
+        event.space = AccessSpace::local;
+        return event;
+    };
+    Told told(1, 1);
+    for (int round = 0; round < 4; ++round) {
+        // 16 lines are stored, and the first of them is loaded again behind each.
+        for (std::uint64_t line = 0; line < 16; ++line) {
+            told.access(0, 0, local(0, AccessKind::store, line));
+            told.access(0, 0, local(1, AccessKind::load, 0));
+        }
+    }
+    const Reuses found = reuse_of(told.trace(), usual);
+    REQUIRE(found.size() == 2);
+    CHECK(close(found.at(0).sectors, from_distance(std::int64_t{16} * 128, 0.75)));
+    CHECK(close(found.at(0).whole, Shares{}));
+    CHECK(close(found.at(1).whole, from_distance(0, 1.0)));
+}
+
+TEST_CASE("constants have lines and distances of their own") {
+    constexpr CacheGeometry cache{32, 128, 0, 64};
+    Told told(1, 1);
+    for (std::uint64_t word = 0; word < 2048; ++word) {
+        // Four kilobytes of constants twice, a word at a time, and other memory between.
+        AccessEvent event = load_of(4 * word % 4096);
+        event.space = AccessSpace::constant;
+        told.access(0, 0, event);
+        event = load_of(128 * word);
+        event.instruction = 1;
+        told.access(0, 0, event);
+    }
+    const Reuses found = reuse_of(told.trace(), cache);
+    REQUIRE(found.size() == 1);
+    Shares expected = from_distance(0, 15.0 / 16.0);
+    for (std::size_t i = 2; i < expected.size(); ++i) expected[i] += 0.5 / 16.0;
+    CHECK(close(found.at(0).whole, expected));
+}
+
 // ---- a naive count
 
 /// Sectors by line.

@@ -2,6 +2,7 @@
 #include "workloads/frontends/machine/lowering/trace.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace warptime::workloads::frontends::machine {
 
@@ -44,6 +45,14 @@ void TraceRecorder::instruction(const Warp& warp, std::uint32_t pc, Mask active,
 void TraceRecorder::access(const Warp& warp, const AccessEvent& event) {
     WarpTrace& trace = trace_of(warp);
     if (trace.truncated || trace.stretches.empty()) {
+        return;
+    }
+    if (event.space == AccessSpace::constant) {
+        // Lanes that ask for further addresses make instructions of their own.
+        if (event.lanes != 0 && trace.constants.size() < most_constants) {
+            const auto lane = static_cast<std::size_t>(std::countr_zero(event.lanes));
+            trace.constants.push_back({event.instruction, event.address[lane]});
+        }
         return;
     }
     if (trace.made.size() <= event.instruction) {

@@ -26,10 +26,17 @@ struct TracedAccess {
     AccessEvent event;
 };
 
+/// A load of constants at a place that a register held.
+struct TracedConstant {
+    std::uint32_t instruction = 0;
+    std::uint64_t offset = 0;
+};
+
 struct WarpTrace {
     int warp = 0;
     std::vector<Stretch> stretches;
     std::vector<TracedAccess> accesses;
+    std::vector<TracedConstant> constants;
     std::vector<BarrierEvent> barriers;  ///< mbarriers
     std::vector<std::uint32_t> made;     ///< number of accesses, kept or not, by instruction
     bool truncated = false;              ///< the warp ran on beyond what was kept
@@ -55,6 +62,9 @@ class TraceRecorder final : public Observer {
     [[nodiscard]] const std::vector<std::unique_ptr<CtaTrace>>& ctas() const { return ctas_; }
     /// The CTAs from the middle of the grid outwards: those at its edges often skip most of a kernel.
     [[nodiscard]] std::vector<const CtaTrace*> ctas_from_middle() const;
+
+    /// Constants kept of each warp.
+    static constexpr std::size_t most_constants = 4096;
 
   private:
     WarpTrace& trace_of(const Warp& warp);
