@@ -10,7 +10,6 @@
 #include "validate/recorded_case.hpp"
 #include "validate/recorded_params.hpp"
 #include "workloads/choice/recorded_kernel.hpp"
-#include "workloads/predict.hpp"
 
 #include <algorithm>
 
@@ -51,6 +50,10 @@ void EngineRowPredictor::replace_calibration(const std::string& text, const std:
     calibrated_gpu_ = calibrated_gpu(text, name);
     calibration_ = text;
     chips_.clear();
+}
+
+workloads::Predictor& EngineRowPredictor::predictor_of(std::string_view gpu) {
+    return *chip_of(gpu).predictor;
 }
 
 std::string EngineRowPredictor::name() const {

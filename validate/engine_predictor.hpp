@@ -6,6 +6,7 @@
 #include "hw/setting.hpp"
 #include "model/prediction/engine.hpp"
 #include "validate/row_predictor.hpp"
+#include "workloads/predict.hpp"
 #include "workloads/registry/registry.hpp"
 
 #include <map>
@@ -36,6 +37,10 @@ class EngineRowPredictor : public RowPredictor {
     /// From now on a library's kernels are those that ran, instead of the expected choice. This holds where a
     /// row's steps name a kernel of a known family.
     void take_kernels_that_ran() { as_ran_ = true; }
+
+    /// What predicts operations on a GPU, with this object's settings and calibration. Throws Error for a sheet that
+    /// cannot be loaded.
+    [[nodiscard]] workloads::Predictor& predictor_of(std::string_view gpu);
 
     [[nodiscard]] std::string name() const override;
     [[nodiscard]] RowPrediction predict(const RecordedRow& row) override;

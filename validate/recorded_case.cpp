@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/recorded_case.hpp"
 
+#include "hw/error.hpp"
 #include "validate/compiled_resources.hpp"
 #include "validate/microbench/programs/families.hpp"
 #include "validate/recorded_params.hpp"
@@ -16,7 +17,27 @@ bool is_operator(std::string_view op) {
                        [op](const workloads::OperatorInfo& info) { return info.name == op; });
 }
 
+namespace {
+
+/// A step's parameter. Throws Error where it is missing.
+std::string step_parameter(std::string_view params, std::string_view name) {
+    const auto parameters = parse_params(params);
+    const auto found = parameters.find(name);
+    if (found == parameters.end()) {
+        throw Error(std::string("step ") + std::string(name), "", "model, kind, batch and length of a step");
+    }
+    return found->second;
+}
+
+}  // namespace
+
+std::string step_name(std::string_view params) {
+    return step_parameter(params, "model") + "-" + step_parameter(params, "kind") + "-" +
+           step_parameter(params, "batch") + "x" + step_parameter(params, "length");
+}
+
 CaseKey case_key(std::string_view op, std::string_view params) {
+    if (op == step_op) return {step_parameter(params, "model"), ""};
     if (!is_operator(op)) {
         return {params.empty() ? std::string(op) : std::string(op) + " " + std::string(params), ""};
     }
@@ -63,7 +84,7 @@ model::prediction::Conditions conditions_of(const RecordedRow& row) {
 }
 
 bool is_timed(std::string_view quantity) {
-    return quantity == "kernel_us" || quantity == interval_quantity;
+    return quantity == kernel_quantity || quantity == interval_quantity || quantity == wall_quantity;
 }
 
 bool is_microbenchmark(const RecordedRow& row) {
@@ -79,7 +100,8 @@ std::string profiled_probe(const RecordedRow& row) {
 
 bool is_predictable(const RecordedRow& row) {
     if (is_microbenchmark(row)) return microbench::find_family(row.suite, row.op) != nullptr;
-    return is_timed(row.quantity) && is_operator(row.op);
+    if (row.op == step_op) return row.quantity == kernel_quantity || row.quantity == wall_quantity;
+    return (row.quantity == kernel_quantity || row.quantity == interval_quantity) && is_operator(row.op);
 }
 
 }  // namespace warptime::validate

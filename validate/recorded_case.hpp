@@ -17,7 +17,7 @@ namespace warptime::validate {
 
 /// Parameters that choose a kernel (the registry's part_of_key) go to `configuration`. All other parameters
 /// go to `shape`, in canonical spelling. For an operator that the registry does not know, all parameters go
-/// to `shape`. `params` is sorted text as recorded. Throws Error for parameters that the operator refuses.
+/// to `shape`. A step's shape is its model alone. `params` is sorted text as recorded. Throws Error for parameters that the operator refuses.
 [[nodiscard]] CaseKey case_key(std::string_view op, std::string_view params);
 
 /// The row's parameters with its implementation, where the operator has such a parameter. Throws Error for
@@ -31,10 +31,22 @@ namespace warptime::validate {
 /// The conditions of the row. Empty cells are the defaults.
 [[nodiscard]] model::prediction::Conditions conditions_of(const RecordedRow& row);
 
+/// Device duration of an operation.
+inline constexpr std::string_view kernel_quantity = "kernel_us";
 /// Time from one start to the next of an operation that is launched again and again: its own and the gap.
 inline constexpr std::string_view interval_quantity = "interval_us";
-/// Whether a quantity of an operator is a time that the scoreboard predicts.
+/// Time of the host for one of many steps of a model back to back.
+inline constexpr std::string_view wall_quantity = "wall_us";
+/// Whether a quantity is a time in microseconds that the scoreboard can predict.
 [[nodiscard]] bool is_timed(std::string_view quantity);
+
+/// The operator's name of a whole step of a model, whose parameters are model, kind, batch and length.
+inline constexpr std::string_view step_op = "step";
+/// What the names of their suites begin with.
+inline constexpr std::string_view step_suites = "steps";
+/// The name of a step's capture in validate/steps/captures: "gpt-768-train-4x1024". Throws Error naming a parameter
+/// that is missing.
+[[nodiscard]] std::string step_name(std::string_view params);
 
 inline constexpr std::string_view microbenchmark_prefix = "microbench_";
 [[nodiscard]] bool is_microbenchmark(const RecordedRow& row);
@@ -42,8 +54,8 @@ inline constexpr std::string_view microbenchmark_prefix = "microbench_";
 /// The microbenchmark that a row of counters comes from; empty for an operator's counters.
 [[nodiscard]] std::string profiled_probe(const RecordedRow& row);
 
-/// Whether the scoreboard predicts this row. Predicted rows are device durations of a known operator, and any
-/// quantity of a microbenchmark that has a program.
+/// Whether the scoreboard predicts this row. Predicted rows are device durations of a known operator, sums and wall
+/// times of a step, and any quantity of a microbenchmark that has a program.
 [[nodiscard]] bool is_predictable(const RecordedRow& row);
 
 }  // namespace warptime::validate

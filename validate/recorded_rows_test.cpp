@@ -135,6 +135,25 @@ TEST_CASE("a case's key parts shape and configuration; the implementation is in 
     CHECK_THROWS_AS(static_cast<void>(validate::case_key("gemm", "depth=3")), warptime::Error);
 }
 
+TEST_CASE("a step is split by its model, and its sum and wall time are predicted") {
+    const std::string_view params = "batch=8 kind=train length=512 model=gpt-1024";
+    CHECK(validate::case_key("step", params).shape == "gpt-1024");
+    CHECK(validate::step_name(params) == "gpt-1024-train-8x512");
+    CHECK_THROWS_WITH_AS(static_cast<void>(validate::step_name("batch=8 kind=train model=gpt")),
+                         doctest::Contains("step length"), warptime::Error);
+    auto row = fixture::row("steps", "step", params, 20);
+    CHECK(validate::is_predictable(row));
+    row.quantity = "wall_us";
+    CHECK(validate::is_predictable(row));
+    row.quantity = "span_us";
+    CHECK_FALSE(validate::is_predictable(row));
+    // The wall time of an operator is that of its host.
+    row = fixture::row("collectives", "all_reduce", "bytes=1024 dtype=bf16 gpus=2", 20);
+    CHECK(validate::is_predictable(row));
+    row.quantity = "wall_us";
+    CHECK_FALSE(validate::is_predictable(row));
+}
+
 TEST_CASE("a row's conditions and implementation reach the model") {
     auto row = fixture::row("gemm_bf16", "gemm", "dtype=bf16 k=64 m=32 n=16", 20);
     row.cache = "cold";

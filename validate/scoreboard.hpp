@@ -84,7 +84,7 @@ struct Scoreboard {
     std::size_t files = 0, rows = 0;
     std::vector<SuiteReport> suites;  ///< by GPU, then suite
     std::vector<GpuBands>
-        bands;  ///< by GPU, engine and split, without microbenchmarks; empty for a selection of suites
+        bands;  ///< by GPU, engine and split, without microbenchmarks and steps; empty for a selection of suites
     std::vector<EngineCounters> counters;  ///< one an engine
     std::vector<CountedSuite> counted;
 };

@@ -3,6 +3,7 @@
 
 #include "model/system/program.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -94,6 +95,40 @@ model::prediction::Estimate Predictor::evaluate(const OperatorInfo& info, const 
     // The choice has predicted the kernel already.
     if (request.is_open() && same_engine_) return scored_[choice_memory_.chosen_call()];
     return model::system::evaluate(program_, *stages_, conditions);
+}
+
+namespace {
+
+double bytes_of(const model::kernel::Buffer& buffer) {
+    double bytes = static_cast<double>(hw::bytes_of(buffer.dtype));
+    for (std::size_t i = 0; i < buffer.rank; ++i) bytes *= static_cast<double>(buffer.extent[i]);
+    return bytes;
+}
+
+/// Says of the buffers that are read and have one of these sizes that the L2 holds them.
+void find_operands(model::kernel::Kernel& kernel, std::span<const double> sizes) {
+    using model::kernel::Before;
+    constexpr double alike = 0.01;  // descriptions may round a row up
+    for (const model::kernel::Access& access : kernel.accesses) {
+        if (access.direction != model::kernel::Direction::read) continue;
+        model::kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
+        const double bytes = bytes_of(buffer);
+        const bool found = std::any_of(sizes.begin(), sizes.end(), [bytes](double size) {
+            return std::abs(size - bytes) <= alike * bytes;
+        });
+        if (found && buffer.before == Before::by_conditions) buffer.before = Before::warm;
+    }
+}
+
+}  // namespace
+
+model::prediction::Estimate Predictor::evaluate_found(const Operation& operation,
+                                                      const model::prediction::Conditions& conditions,
+                                                      std::span<const double> sizes) {
+    lower(operation, conditions);
+    model::kernel::Program found = program_;
+    for (std::size_t i = 0; i < found.kernel_count; ++i) find_operands(found.kernels[i], sizes);
+    return model::system::evaluate(found, *stages_, conditions);
 }
 
 model::prediction::Prediction Predictor::explain(const Operation& operation,

@@ -8,6 +8,7 @@
 #include "workloads/registry/registry.hpp"
 
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace warptime::workloads {
@@ -29,6 +30,11 @@ class Predictor {
     /// not use the operation's text.
     [[nodiscard]] model::prediction::Estimate evaluate(const OperatorInfo& info, const Request& request,
                                                        const model::prediction::Conditions& conditions);
+    /// As `evaluate`, with those operands in the L2, as far as they fit, that are read and have one of these sizes in
+    /// bytes. All others, code, descriptors and copies of the driver are as the conditions say.
+    [[nodiscard]] model::prediction::Estimate evaluate_found(const Operation& operation,
+                                                             const model::prediction::Conditions& conditions,
+                                                             std::span<const double> sizes);
     [[nodiscard]] model::prediction::Prediction explain(const Operation& operation,
                                                         const model::prediction::Conditions& conditions);
     [[nodiscard]] const hw::Gpu& gpu() const { return *gpu_; }

@@ -199,3 +199,24 @@ TEST_CASE("the chooser decides what a library launches, whoever predicts it") {
     CHECK(chosen.program().kernels[0] == plain.program().kernels[0]);
     CHECK(chosen.explain(operation, {}).time == simulated);
 }
+
+TEST_CASE("operands that are found take less time than none, those of other sizes change nothing") {
+    prediction::Conditions cold, warm;
+    cold.cache = prediction::Cache::cold;
+    warm.cache = prediction::Cache::warm;
+    const Operation softmax = make_operation("softmax", {{"rows", "2048"}, {"cols", "2048"}});
+    const double sizes[] = {2.0 * 2048 * 2048};
+    const double found = predictor("h200-sxm").evaluate_found(softmax, cold, sizes).time;
+    CHECK(found < time_of(softmax, cold));
+    CHECK(found >= time_of(softmax, warm));
+    const double others[] = {4096.0};
+    CHECK(predictor("h200-sxm").evaluate_found(softmax, cold, others).time == time_of(softmax, cold));
+    // Weights that are read once stay where they were.
+    const Operation product = make_operation("gemm", {{"m", "16"}, {"n", "8192"}, {"k", "8192"}});
+    const double activations[] = {2.0 * 16 * 8192};
+    const double weights[] = {2.0 * 8192 * 8192};
+    const double near = predictor("h200-sxm").evaluate_found(product, cold, activations).time;
+    CHECK(near <= time_of(product, cold));
+    CHECK(near > 0.9 * time_of(product, cold));
+    CHECK(predictor("h200-sxm").evaluate_found(product, cold, weights).time < near);
+}

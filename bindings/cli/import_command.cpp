@@ -48,13 +48,8 @@ int run_import(const Arguments& arguments) {
     const std::string path = arguments.get("trace").value_or("");
     if (path.empty()) throw UsageError("trace", "", "a trace of torch.profiler, or a CSV of Nsight Compute");
     const std::vector<hw::Setting> settings = as_usage([&] { return read_settings(arguments); });
-    const auto conditions = as_usage([&] { return read_conditions(arguments); });
-    std::size_t most = rows_shown;
-    if (const auto top = arguments.get("top")) {
-        most = *top == "0" ? 0 : as_usage([&] {
-            return static_cast<std::size_t>(workloads::parse_whole(*top, "top", 1000000));
-        });
-    }
+    const auto [conditions, chain] = read_sequence_conditions(arguments);
+    const std::size_t most = read_top(arguments, rows_shown);
     const workloads::traces::Profile profile =
         workloads::traces::read_profile(bytes_of_file(path), std::filesystem::path(path).filename().string());
     const std::string gpu = as_usage([&] {
@@ -70,7 +65,7 @@ int run_import(const Arguments& arguments) {
         return 0;
     });
     const imports::Import import =
-        imports::import_profile(profile, *source.predictor, conditions, !arguments.has("cache"),
+        imports::import_profile(profile, *source.predictor, conditions, chain,
                                 target ? target->predictor.get() : nullptr);
     if (const auto step = arguments.get("step_file")) {
         OutputFile file = as_usage([&] { return OutputFile(*step); });
@@ -91,6 +86,7 @@ Command import_command() {
                      predicting_options(),
                      {},
                      ""};
+    offer_chain(spec.options, "chain");
     for (OptionSpec& option : spec.options) {
         if (option.name == "gpu") {
             option.meaning =

@@ -14,6 +14,7 @@
 #include "bindings/reports/scoreboard_page.hpp"
 #include "bindings/reports/what_if.hpp"
 #include "bindings/reports/would_help.hpp"
+#include "bindings/steps/step_row_predictor.hpp"
 #include "hw/sheet.hpp"
 #include "validate/engine_predictor.hpp"
 #include "workloads/condition_values.hpp"
@@ -92,9 +93,10 @@ std::string page_of_scoreboard(const Arguments& arguments) {
     options.keep_rows = true;
     const auto engine = make_engine(arguments.get("engine").value_or(std::string(default_engine)));
     const auto chooser = make_engine(default_engine);
-    validate::EngineRowPredictor predictor(*engine, {}, chooser.get());
-    const validate::RecordedRows rows =
-        validate::read_recorded(validate::find_recorded(arguments.get("data").value_or("")));
+    validate::EngineRowPredictor operators(*engine, {}, chooser.get());
+    const std::filesystem::path folder = validate::find_recorded(arguments.get("data").value_or(""));
+    steps::StepRowPredictor predictor(operators, steps::captures_beside(folder));
+    const validate::RecordedRows rows = validate::read_recorded(folder);
     return reports::scoreboard_page(validate::score(rows, predictor, options), *engine);
 }
 

@@ -47,6 +47,14 @@ std::string required_gpu(const Arguments& arguments) {
     return *gpu;
 }
 
+std::size_t read_top(const Arguments& arguments, std::size_t otherwise) {
+    constexpr std::int64_t most = 1000000;
+    const auto top = arguments.get("top");
+    if (!top) return otherwise;
+    if (*top == "0") return 0;
+    return as_usage([&] { return static_cast<std::size_t>(workloads::parse_whole(*top, "top", most)); });
+}
+
 std::vector<hw::Setting> read_settings(const Arguments& arguments) {
     std::vector<hw::Setting> settings;
     for (const std::string& text : arguments.all("set")) {
@@ -63,6 +71,27 @@ model::prediction::Conditions read_conditions(const Arguments& arguments) {
         }
     }
     return conditions;
+}
+
+SequenceConditions read_sequence_conditions(const Arguments& arguments) {
+    SequenceConditions sequence;
+    sequence.chain = arguments.get("cache").value_or("chain") == "chain";
+    for (const workloads::ConditionInfo& info : workloads::condition_infos()) {
+        const std::optional<std::string> text = arguments.get(info.name);
+        if (!text || (sequence.chain && info.name == "cache")) continue;
+        as_usage([&] { workloads::set_condition(sequence.conditions, info.name, *text); });
+    }
+    return sequence;
+}
+
+void offer_chain(std::vector<OptionSpec>& options, std::string_view usual) {
+    for (OptionSpec& option : options) {
+        if (option.name == "cache") {
+            option.meaning = fmt::format("The L2 before each row: cold, flushed, warm, or chain, as the rows before have "
+                                         "left it; default: {}",
+                                         usual);
+        }
+    }
 }
 
 std::unique_ptr<model::prediction::Engine> make_engine(std::string_view name) {

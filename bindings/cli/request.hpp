@@ -23,9 +23,20 @@ namespace warptime::cli {
 
 /// The value of --gpu. Throws UsageError when it is missing.
 [[nodiscard]] std::string required_gpu(const Arguments& arguments);
+/// How many lines of a table to print, by --top; 0: all. `otherwise` where it is not given.
+[[nodiscard]] std::size_t read_top(const Arguments& arguments, std::size_t otherwise);
 /// All values of --set, parsed.
 [[nodiscard]] std::vector<hw::Setting> read_settings(const Arguments& arguments);
 [[nodiscard]] model::prediction::Conditions read_conditions(const Arguments& arguments);
+/// Conditions of operations that follow one another. `chain`: the L2 is as the operations before have left it, without
+/// --cache or with `--cache chain`.
+struct SequenceConditions {
+    model::prediction::Conditions conditions;
+    bool chain = false;
+};
+[[nodiscard]] SequenceConditions read_sequence_conditions(const Arguments& arguments);
+/// Tells of `chain` and of the default in the meaning of --cache.
+void offer_chain(std::vector<OptionSpec>& options, std::string_view usual);
 
 /// Makes an engine. Throws UsageError for an unknown name.
 [[nodiscard]] std::unique_ptr<model::prediction::Engine> make_engine(std::string_view name);

@@ -52,16 +52,14 @@ int run_step(const Arguments& arguments) {
     const std::string path = arguments.get("step").value_or("");
     if (path.empty()) throw UsageError("step", "", "a file of rows in JSON or CSV");
     const std::vector<hw::Setting> settings = as_usage([&] { return read_settings(arguments); });
-    const auto conditions = as_usage([&] { return read_conditions(arguments); });
+    auto [conditions, chain] = read_sequence_conditions(arguments);
     steps::StepOptions options;
+    options.chain = chain && arguments.has("cache");
+    if (!arguments.has("cache")) conditions.cache = steps::usual_cache;
     options.launching =
         as_usage([&] { return steps::launching_of(arguments.get("launch").value_or("graph")); });
     options.launch_seconds = launch_seconds(arguments, options.launching);
-    std::size_t most = rows_shown;
-    if (const auto top = arguments.get("top")) {
-        most =
-            as_usage([&] { return static_cast<std::size_t>(workloads::parse_whole(*top, "top", 1000000)); });
-    }
+    const std::size_t most = read_top(arguments, rows_shown);
     const std::string name = std::filesystem::path(path).filename().string();
     steps::StepFile file = as_usage([&] { return steps::read_step(bytes_of_file(path), name); });
     if (file.name.empty()) file.name = std::filesystem::path(path).stem().string();
@@ -93,6 +91,7 @@ Command step_command() {
                      predicting_options(),
                      {},
                      ""};
+    offer_chain(spec.options, "cold");
     spec.options.push_back({"step", "Rows in JSON (schema warptime-step-1) or CSV, plain or packed by gzip",
                             OptionKind::positional, "FILE"});
     spec.options.push_back(

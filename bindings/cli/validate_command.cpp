@@ -7,6 +7,7 @@
 #include "bindings/cli/request.hpp"
 #include "bindings/cli/table_score.hpp"
 #include "bindings/cli/usage_error.hpp"
+#include "bindings/steps/step_row_predictor.hpp"
 #include "hw/sheet.hpp"
 #include "hw/text_file.hpp"
 #include "validate/command.hpp"
@@ -140,8 +141,10 @@ int run_validate(const Arguments& arguments) {
     // The fast engine chooses the launches of a library for all engines.
     const auto chooser = make_engine(default_engine);
     std::vector<std::unique_ptr<model::prediction::Engine>> engines;
-    std::vector<std::unique_ptr<validate::RowPredictor>> predictors;
+    std::vector<std::unique_ptr<validate::EngineRowPredictor>> predictors;
+    std::vector<std::unique_ptr<steps::StepRowPredictor>> with_steps;
     std::vector<validate::RowPredictor*> asked;
+    const std::filesystem::path captures = steps::captures_beside(validate::find_recorded(options.data));
     for (const std::string& name : names) {
         engines.push_back(make_engine(name));
         auto predictor =
@@ -153,7 +156,8 @@ int run_validate(const Arguments& arguments) {
             predictor->replace_calibration(text, path);
         }
         predictors.push_back(std::move(predictor));
-        asked.push_back(predictors.back().get());
+        asked.push_back(
+            with_steps.emplace_back(std::make_unique<steps::StepRowPredictor>(*predictors.back(), captures)).get());
     }
     const validate::CommandResult result = validate::validate_recorded(asked, options);
     print(result.output);

@@ -5,6 +5,7 @@
 #include "hw/error.hpp"
 #include "hw/quantity.hpp"
 #include "hw/sheet.hpp"
+#include "model/system/residue.hpp"
 #include "workloads/frontends/traces/torch_calls.hpp"
 #include "workloads/unknown_work.hpp"
 
@@ -14,7 +15,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <deque>
 #include <limits>
 #include <map>
 #include <unordered_map>
@@ -259,36 +259,6 @@ std::optional<Time> between(const std::optional<Time>& clean, const std::optiona
     return time;
 }
 
-/// What the calls before have left in L2: the last calls that touch as many bytes as it holds, and what they
-/// wrote. Lines that were only read leave first.
-class Residue {
-  public:
-    explicit Residue(double capacity) : capacity_(capacity) {}
-
-    void take(double touched, double written) {
-        calls_.push_back({touched, std::min(written, touched)});
-        held_ += touched;
-        while (!calls_.empty() && held_ - calls_.front().touched >= capacity_) {
-            held_ -= calls_.front().touched;
-            calls_.pop_front();
-        }
-    }
-
-    [[nodiscard]] double dirty_share() const {
-        double written = 0.0;
-        for (const Call& call : calls_) written += call.written;
-        return std::min(1.0, written / capacity_);
-    }
-
-  private:
-    struct Call {
-        double touched, written;
-    };
-    double capacity_;
-    double held_ = 0.0;
-    std::deque<Call> calls_;
-};
-
 /// The measured time of a call on the other GPU.
 Time retarget(const Once& once, const Group& group, double measured, const hw::Gpu& from, const hw::Gpu& to) {
     if (once.here && once.there && once.here->us > 0.0) {
@@ -374,7 +344,7 @@ Import import_profile(const Profile& profile, workloads::Predictor& source,
     if (target != nullptr) import.target = target->gpu().id;
     std::map<std::string, std::size_t> places;
     std::vector<Prepared> all;
-    Residue residue(source.gpu().l2.capacity.value());
+    model::system::Residue residue(source.gpu().l2.capacity.value());
     for (const Group& group : groups_of(profile)) {
         ImportedRow described = describe(profile, group);
         const auto [found, fresh] = places.try_emplace(described.label, import.rows.size());

@@ -21,13 +21,15 @@ using workloads::traces::Profile;
 std::pair<std::string, std::string> import_profile(const Profile& profile, const std::string& name,
                                                    Model& gpu, Model* target, const Texts& texts,
                                                    const std::string& engine) {
-    const auto conditions = conditions_of(texts, gpu.gpu());
+    Texts given = texts;
+    const bool chain = take_chain(given);
+    const auto conditions = conditions_of(given, gpu.gpu());
     const Model::Lease lease(gpu, engine);
     std::optional<Model::Lease> other;
     if (target != nullptr) other.emplace(*target, engine);
     const py::gil_scoped_release unlocked;
     const imports::Import import =
-        imports::import_profile(profile, lease.predictor(), conditions, texts.find("cache") == texts.end(),
+        imports::import_profile(profile, lease.predictor(), conditions, chain,
                                 other ? &other->predictor() : nullptr);
     return {imports::import_json(import), imports::step_json(import, name)};
 }

@@ -4,6 +4,7 @@
 #include "bindings/python/bind.hpp"
 #include "bindings/reports/prediction_page.hpp"
 #include "bindings/reports/scoreboard_page.hpp"
+#include "bindings/steps/step_row_predictor.hpp"
 #include "hw/sheet.hpp"
 #include "validate/engine_predictor.hpp"
 #include "validate/scoreboard_rows.hpp"
@@ -32,8 +33,10 @@ std::tuple<std::string, std::string, std::string> scoreboard(const std::string& 
     options.keep_rows = true;
     const auto chosen = engines::make_engine(engine);
     const auto chooser = engines::make_engine(engines::default_engine);
-    validate::EngineRowPredictor predictor(*chosen, {}, chooser.get());
-    const validate::RecordedRows rows = validate::read_recorded(validate::find_recorded(data));
+    validate::EngineRowPredictor operators(*chosen, {}, chooser.get());
+    const std::filesystem::path folder = validate::find_recorded(data);
+    steps::StepRowPredictor predictor(operators, steps::captures_beside(folder));
+    const validate::RecordedRows rows = validate::read_recorded(folder);
     const validate::Scoreboard board = validate::score(rows, predictor, options);
     return {validate::to_json(board), validate::rows_csv(board, false),
             with_page ? reports::scoreboard_page(board, *chosen) : std::string()};

@@ -17,8 +17,12 @@ namespace {
 std::pair<std::string, std::string> predict_step(const py::bytes& bytes, const std::string& name, Model& gpu,
                                                  const Texts& texts, const std::string& engine,
                                                  const std::string& launch, double launch_seconds) {
-    const auto conditions = conditions_of(texts, gpu.gpu());
-    const steps::StepOptions options{steps::launching_of(launch), launch_seconds};
+    Texts given = texts;
+    const bool told = given.find("cache") != given.end();
+    const bool chain = take_chain(given) && told;
+    auto conditions = conditions_of(given, gpu.gpu());
+    if (!told) conditions.cache = steps::usual_cache;
+    const steps::StepOptions options{steps::launching_of(launch), launch_seconds, chain};
     const std::string text(bytes);
     const Model::Lease lease(gpu, engine);
     const py::gil_scoped_release unlocked;

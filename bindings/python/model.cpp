@@ -31,6 +31,14 @@ model::prediction::Conditions conditions_of(const Texts& texts, const hw::Gpu& g
     return conditions;
 }
 
+bool take_chain(Texts& texts) {
+    const auto cache = texts.find("cache");
+    if (cache == texts.end()) return true;
+    if (cache->second != "chain") return false;
+    texts.erase(cache);
+    return true;
+}
+
 Model::Model(const std::string& id_or_path, const std::vector<std::string>& settings)
     : gpu_(load(id_or_path, settings)) {}
 

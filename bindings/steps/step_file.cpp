@@ -23,6 +23,21 @@ using nlohmann::json;
 
 constexpr std::string_view schema = "warptime-step-1";
 
+/// "16777216@0": bytes, and those touched since.
+Near near_of(const std::string& word, const std::string& owner) {
+    const std::size_t at = word.find('@');
+    const auto number = [&](std::size_t from, std::size_t to, double& value) {
+        const char* end = word.data() + to;
+        const auto read = std::from_chars(word.data() + from, end, value);
+        return read.ec == std::errc{} && read.ptr == end && value >= 0.0 && value <= 1e16;
+    };
+    Near near;
+    if (at == std::string::npos || !number(0, at, near.bytes) || !number(at + 1, word.size(), near.since)) {
+        throw Error(owner + " near", word, "BYTES@SINCE, each a number from 0 to 1e16");
+    }
+    return near;
+}
+
 /// A cell or value of a row. Labels go to their fields, all others are the operator's.
 void take(FileRow& row, const std::string& column, std::string text, const std::string& name) {
     if (text.empty()) return;
@@ -40,6 +55,9 @@ void take(FileRow& row, const std::string& column, std::string text, const std::
     } else if (own("after")) {
         std::istringstream words(text);
         for (std::string id; words >> id;) row.after.push_back(id);
+    } else if (own("near")) {
+        std::istringstream words(text);
+        for (std::string word; words >> word;) row.near.push_back(near_of(word, owner_of(row, name)));
     } else if (own("repeat")) {
         const char* end = text.data() + text.size();
         const auto read = std::from_chars(text.data(), end, row.repeat);
@@ -104,6 +122,8 @@ StepFile from_json(std::string_view text, const std::string& name) {
         if (!document.contains("rows")) throw Error(name + " rows", "", "the rows of the step");
         rows = &document["rows"];
         file.name = field_of(document, "name", std::string(), name, "a text");
+        const auto about = field_of(document, "about", json::object(), name, "an object");
+        if (about.is_object() && about.contains("torch")) file.host = "torch";
         file.memory_bytes = field_of(document, "memory_bytes", std::int64_t{0}, name, "a whole number");
     }
     if (!rows->is_array()) throw Error(name + " rows", rows->type_name(), "a list of rows");

@@ -163,3 +163,24 @@ TEST_CASE("launching takes two names") {
     CHECK(steps::launching_of("graph") == model::system::Launching::graph);
     CHECK_THROWS_AS(static_cast<void>(steps::launching_of("Graph")), Error);
 }
+
+TEST_CASE("in a chain a row pays for dirty lines before it, and finds what it reads again") {
+    Chip chip;
+    StepOptions options;
+    options.chain = true;
+    const auto step = [&](std::vector<steps::Near> near) {
+        StepFile file = file_of({row_of("1", "silu", {{"n", "8388608"}}), row_of("2", "gelu", {{"n", "8388608"}})});
+        file.rows[1].near = std::move(near);
+        return chip.step(file, options).rows[1].time_us;
+    };
+    model::prediction::Conditions cold, flushed;
+    cold.cache = model::prediction::Cache::cold;
+    const workloads::Operation gelu = workloads::make_operation("gelu", {{"n", "8388608"}});
+    const double clean = 1e6 * chip.predictor.evaluate(gelu, cold).time;
+    const double dirty = 1e6 * chip.predictor.evaluate(gelu, flushed).time;
+    const double alone = step({});
+    CHECK(alone > clean);
+    CHECK(alone < dirty);
+    CHECK(step({{16777216.0, 0.0}}) < alone);
+    CHECK(step({{16777216.0, 1e9}}) == doctest::Approx(alone));  // too many bytes since
+}

@@ -67,8 +67,8 @@ void append_sums(std::string& text, std::string_view title,
 std::string step_text(const StepFile& file, const StepPrediction& p, std::size_t most) {
     std::string text;
     const auto out = std::back_inserter(text);
-    fmt::format_to(out, "step        {}, {} rows on {}, engine {}\n", p.name.empty() ? "unnamed" : p.name,
-                   p.rows.size(), p.gpu, p.engine);
+    fmt::format_to(out, "step        {}, {} rows on {}, cache {}, engine {}\n",
+                   p.name.empty() ? "unnamed" : p.name, p.rows.size(), p.gpu, p.cache, p.engine);
     fmt::format_to(out, "kernels     {:.1f} us, 80 % between {:.1f} and {:.1f} us\n", p.kernel_us, p.low_us,
                    p.high_us);
     fmt::format_to(out, "span        {:.1f} us from the first start to the last end\n", p.span_us);
@@ -137,6 +137,7 @@ std::string step_json(const StepFile& file, const StepPrediction& p) {
                 {"name", p.name},
                 {"gpu", p.gpu},
                 {"engine", p.engine},
+                {"cache", p.cache},
                 {"launch", text_of(p.launching)},
                 {"kernel_us", p.kernel_us},
                 {"low_us", p.low_us},

@@ -37,6 +37,7 @@ struct Example {
         p.name = "example";
         p.gpu = "h200-sxm";
         p.engine = "analytical";
+        p.cache = "chain";
         p.memory_bytes = std::int64_t{3} << 29;
         p.kernel_us = 100.0;
         p.low_us = 90.0;
@@ -66,7 +67,7 @@ bool has(const std::string& text, std::string_view part) {
 TEST_CASE("text: totals, sums, and the longest rows") {
     const Example e;
     const std::string text = step_text(e.file, e.p, 2);
-    has(text, "example, 3 rows on h200-sxm, engine analytical");
+    has(text, "example, 3 rows on h200-sxm, cache chain, engine analytical");
     has(text, "100.0 us, 80 % between 90.0 and 120.0 us");
     has(text, "launched as a graph; the host takes 5.0 us, and work waits for it 10.0 us: launch-bound");
     has(text, "20.0 % of the kernels' time rests on a prior");

@@ -57,6 +57,18 @@ std::int64_t activities(const Row& row) {
     return row.launches * row.repeat;
 }
 
+/// Time between the activities of a row.
+double gaps_within(const Row& row, const Host& host) {
+    const std::int64_t turns =
+        row.repeat * row.turns + (row.first == row.last ? 0 : row.repeat - 1);
+    const std::int64_t plain = activities(row) - 1 - turns;
+    return static_cast<double>(plain) * host.gap + static_cast<double>(turns) * host.turn;
+}
+
+double gap_between(const Row& before, const Row& after, const Host& host) {
+    return before.last == after.first ? host.gap : host.turn;
+}
+
 double device_time(const Row& row) {
     return row.seconds * static_cast<double>(row.repeat);
 }
@@ -115,7 +127,7 @@ class Course {
             const auto others = static_cast<double>(activities(row) - 1);
             table_.slots[i].start = now_;
             running_.push_back(
-                {i, device_time(row) + others * host_.gap,
+                {i, device_time(row) + gaps_within(row, host_),
                  launched_[i] + others * host_.each + row.seconds / static_cast<double>(row.launches)});
         }
     }
@@ -164,7 +176,7 @@ class Course {
             const auto [edge, last] = boost::out_edges(i, waits_);
             for (auto e = edge; e != last; ++e) {
                 const std::size_t next = boost::target(*e, waits_);
-                if (--open_[next] == 0) become_ready(next, now_ + host_.gap, i);
+                if (--open_[next] == 0) become_ready(next, now_ + gap_between(rows_[i], rows_[next], host_), i);
             }
         }
     }
@@ -200,11 +212,12 @@ class Course {
 
 Host host_of(Launching launching, std::int64_t activities, const hw::Gpu& gpu, double each) {
     if (launching == Launching::eager) {
-        return {launching, each < 0.0 ? gpu.launch.host.value() : each, 0.0, gpu.launch.stream_gap.value()};
+        const double gap = gpu.launch.stream_gap.value();
+        return {launching, each < 0.0 ? gpu.launch.host.value() : each, 0.0, gap, gap};
     }
     const double start =
         gpu.launch.graph_host.value() + gpu.launch.graph_host_node.value() * static_cast<double>(activities);
-    return {launching, 0.0, start, gpu.launch.graph_gap.value()};
+    return {launching, 0.0, start, gpu.launch.graph_other_gap.value(), gpu.launch.graph_turn.value()};
 }
 
 std::vector<std::size_t> circle_of(std::span<const Row> rows) {

@@ -20,13 +20,18 @@ namespace warptime::model::system {
 enum class Server : std::uint8_t { sms, copy_in, copy_out, link };
 inline constexpr std::size_t server_count = 4;
 
-/// `launches` equal activities one after the other, `repeat` times over.
+/// Who works on an activity: the SMs, or an engine that sets or copies memory.
+enum class Worker : std::uint8_t { sms, engine };
+
+/// `launches` activities one after the other, `repeat` times over.
 struct Row {
     double seconds = 0.0;  ///< device time of the launches together, without gaps
     std::int64_t launches = 1;
     std::int64_t repeat = 1;
     double share = 1.0;  ///< part of the server that the row can fill, above 0 and at most 1
     Server server = Server::sms;
+    Worker first = Worker::sms, last = Worker::sms;  ///< of the first and the last activity
+    std::int64_t turns = 0;                          ///< changes of the worker within one repeat
     int stream = 0;
     std::vector<std::size_t> after;  ///< rows that must have ended, beside the one before in its stream
 };
@@ -40,10 +45,11 @@ struct Host {
     double each = 0.0;   ///< seconds of the host for an activity (eager)
     double start = 0.0;  ///< seconds of the host before the first activity can begin (graph)
     double gap = 0.0;  ///< seconds from the end of an activity to the start of the next one that waits for it
+    double turn = 0.0;  ///< the same where the SMs work on one of the two and an engine on the other
 };
 
 /// The host of a step on the GPU: keys launch.host and launch.stream_gap, or launch.graph_host,
-/// launch.graph_host_node and launch.graph_gap. `each`: seconds that the host takes for an activity;
+/// launch.graph_host_node, launch.graph_other_gap and launch.graph_turn. `each`: seconds that the host takes for an activity;
 /// negative: launch.host.
 [[nodiscard]] Host host_of(Launching launching, std::int64_t activities, const hw::Gpu& gpu,
                            double each = -1.0);

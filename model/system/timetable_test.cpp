@@ -61,6 +61,24 @@ TEST_CASE("rows of one stream take their sum and the gaps between all activities
     CHECK(t.critical == std::vector<std::size_t>{0, 1, 2});
 }
 
+TEST_CASE("work passes from the SMs to a copy engine and back in the time of a turn") {
+    Row set = row(1.0);
+    set.first = set.last = Worker::engine;
+    Row product = row(4.0);  // a memset, then a kernel
+    product.launches = 2;
+    product.first = Worker::engine;
+    product.turns = 1;
+    const Host host{Launching::graph, 0.0, 0.0, 0.5, 2.0};
+    // Plain gap between the two sums; turns around the memset of its own and inside of the product.
+    const std::vector<Row> rows{row(3.0), row(3.0), set, row(3.0), product};
+    CHECK(timetable_of(rows, host).span == about(3.0 + 3.0 + 1.0 + 3.0 + 4.0 + 0.5 + 4 * 2.0));
+    // A repeat begins with its memset again.
+    product.repeat = 3;
+    CHECK(timetable_of(std::vector<Row>{product}, host).span == about(3 * 4.0 + 5 * 2.0));
+    // No turn where an engine follows an engine.
+    CHECK(timetable_of(std::vector<Row>{set, set, product}, host).span == about(2.0 + 12.0 + 2 * 0.5 + 5 * 2.0));
+}
+
 TEST_CASE("a host that launches slower than the device works sets the pace") {
     const std::vector<Row> rows(10, row(1.0));
     const Timetable slow = timetable_of(rows, {Launching::eager, 4.0, 0.0, 0.5});

@@ -89,7 +89,8 @@ def record_mode(recorder: Recorder, kernels: KernelFile, step: Step, mode: str, 
         ("wall_us", walls, "host clock", f"{launches} back_to_back={count}"),
         ("single_us", singles, "host clock", launches),
     ):
-        recorder.write("steps", "step", params, quantity, values, implementation=mode, method=method, steps=note)
+        suite = f"steps_{mode}" if quantity == "wall_us" else "steps"
+        recorder.write(suite, "step", params, quantity, values, implementation=mode, method=method, steps=note)
 
 
 def record_step(recorder: Recorder, kernels: KernelFile, step: Step, traces: Path) -> None:

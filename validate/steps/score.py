@@ -2,7 +2,7 @@
 
 Usage: score.py PROGRAM [--gpu h100-sxm] [--captures FOLDER] [--traces FOLDER] [--launch-us US] [--heldout] [--json FILE]
 
-Recorded steps are in validate/recorded/GPU/steps/steps.csv, their captures (what PyTorch would call, found without a GPU) in
+Recorded steps are in validate/recorded/GPU/steps.csv, their captures (what PyTorch would call, found without a GPU) in
 validate/steps/captures. A step is predicted by `warptime step` from its capture. Recorded wall times are of many steps back to
 back, so that the host runs ahead: the longer of the device's span and the host's own time stands beside them.
 Held-out models are only counted into their mean, unless --heldout is given.
@@ -88,11 +88,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--captures", type=Path, default=ROOT / "validate/steps/captures")
     parser.add_argument("--traces", type=Path, default=None, help="folder of recorded traces, for the coverage")
     parser.add_argument("--cache", default="cold", help="L2 before each row")
-    parser.add_argument("--launch-us", help="the host's time for an eager launch; default: the key launch.host")
+    parser.add_argument("--launch-us", help="the host's time for an eager launch; default: that of PyTorch's host")
     parser.add_argument("--heldout", action="store_true", help="print the steps of held-out models, too")
     parser.add_argument("--json", type=Path, default=None)
     options = parser.parse_args(arguments)
-    recorded = read_recorded(ROOT / "validate/recorded" / options.gpu / "steps/steps.csv")
+    recorded = read_recorded(ROOT / "validate/recorded" / options.gpu / "steps.csv")
     answers: dict[str, dict[str, Any]] = {}
     quantities = ("graph_kernels", "eager_kernels", "graph_wall", "eager_wall")
     print(

@@ -17,7 +17,8 @@ constexpr std::pair<std::string_view, std::int64_t Sizes::*> numbers[] = {
     {"k", &Sizes::k},           {"indices", &Sizes::indices}, {"size", &Sizes::size},
     {"radius", &Sizes::radius}, {"tensors", &Sizes::tensors}, {"inputs", &Sizes::inputs},
     {"flops", &Sizes::flops},   {"outputs", &Sizes::outputs}, {"bins", &Sizes::bins},
-    {"heads", &Sizes::heads},
+    {"heads", &Sizes::heads},   {"row", &Sizes::row},         {"repeated", &Sizes::repeated},
+    {"dims", &Sizes::dims},
 };
 
 }  // namespace
@@ -47,6 +48,8 @@ Sizes read_sizes(const Operation& operation, std::span<const ParameterInfo> para
             sizes.out_dtype = value.empty() ? usual_cast(sizes.dtype) : hw::parse_dtype(value, owner);
         } else if (parameter.name == "implementation") {
             sizes.torch = value == "torch";
+        } else if (parameter.name == "layout") {
+            sizes.gaps = value == "gaps";
         } else if (!value.empty()) {
             sizes.*size_of(parameter.name) = parse_size(value, owner);
         }

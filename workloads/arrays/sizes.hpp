@@ -28,10 +28,14 @@ struct Sizes {
     std::int64_t flops = 0;
     std::int64_t bins = 1;
     std::int64_t heads = 1;
+    std::int64_t row = 0;       ///< elements between two gaps of arrays that do not lie alike; 0: they lie alike
+    std::int64_t dims = 2;
+    std::int64_t repeated = 0;  ///< of the inputs, those that every row reads alike
     hw::Dtype dtype = hw::Dtype::bf16;
     hw::Dtype out_dtype = hw::Dtype::bf16;
     bool matrix = false;  ///< rows and cols are given
     bool torch = true;    ///< PyTorch's own kernels, not the ideal ones
+    bool gaps = false;    ///< a part has gaps between its rows
 
     [[nodiscard]] std::int64_t element_bytes() const { return hw::bytes_of(dtype); }
     /// Elements of the matrix, or of the vector; the largest number where the product is larger.
@@ -56,6 +60,7 @@ inline constexpr std::array<std::string_view, 8> all_dtypes{"bf16", "fp16", "fp3
 inline constexpr std::array<std::string_view, 7> number_dtypes{"bf16", "fp16",  "fp32", "fp64",
                                                                "int8", "int32", "int64"};
 inline constexpr std::array<std::string_view, 2> implementations{"torch", "ideal"};
+inline constexpr std::array<std::string_view, 2> layouts{"contiguous", "gaps"};
 
 [[nodiscard]] constexpr ParameterInfo dtype_parameter(std::span<const std::string_view> dtypes) {
     return {"dtype", ParameterKind::dtype, false, "bf16", dtypes, "element type", true};

@@ -60,11 +60,15 @@ UsefulWork work_of(const Sizes& s, double operations_each, double bytes) {
 
 // ---- elementwise
 
-constexpr std::array<ParameterInfo, 6> elementwise_parameters{{
+constexpr std::array<ParameterInfo, 8> elementwise_parameters{{
     required_size("n", "elements of each array"),
     arrays::optional_size("inputs", "1", "arrays that are read"),
     arrays::optional_size("outputs", "1", "arrays that are written"),
     arrays::optional_size("flops", "1", "floating-point operations for each element"),
+    arrays::optional_size("row", "",
+                          "elements of a row where the arrays do not lie alike, so that places are worked out one "
+                          "by one; default: they lie alike"),
+    arrays::optional_size("repeated", "", "with row: of the inputs, those that every row reads alike"),
     arrays::dtype_parameter(arrays::all_dtypes),
     arrays::implementation_parameter(),
 }};
@@ -75,12 +79,32 @@ void check_elementwise(const Sizes& s) {
             throw Error(fmt::format("elementwise {}", name), fmt::format("{}", value), "1 to 16 arrays");
         }
     }
+    if (s.row != 0 && (s.n % s.row != 0 || s.outputs != 1)) {
+        throw Error("elementwise row", fmt::format("{}", s.row),
+                    fmt::format("a divisor of n = {}, and one output beside it", s.n));
+    }
+    if (s.row != 0 && !s.torch) {
+        throw Error("elementwise row", fmt::format("{}", s.row), "implementation=torch: an ideal kernel has no gaps");
+    }
+    if (s.repeated != 0 && (s.row == 0 || s.repeated >= s.inputs)) {
+        throw Error("elementwise repeated", fmt::format("{}", s.repeated),
+                    "row beside it, and fewer than the inputs");
+    }
     if (s.flops > 1000000) {
         throw Error("elementwise flops", fmt::format("{}", s.flops), "at most 1000000 for each element");
     }
 }
 
 void lower_elementwise(const Sizes& s, const Context& context) {
+    if (s.row != 0 && s.torch) {
+        const std::int64_t rows = s.n / s.row;
+        // As rows of pairs that come apart, the least that arrays can differ.
+        const std::int64_t parts = rows % 2 == 0 ? 2 : 1;
+        movement::lower_strided({"elementwise", s.n, s.n, {s.row, rows / parts}, {1, s.row * parts, s.row}, 3,
+                                 s.inputs, s.repeated, s.flops},
+                                s.dtype, context);
+        return;
+    }
     static constexpr std::string_view names[] = {"a0", "a1", "a2",  "a3",  "a4",  "a5",  "a6",  "a7",
                                                  "a8", "a9", "a10", "a11", "a12", "a13", "a14", "a15"};
     static constexpr std::string_view results[] = {"r0", "r1", "r2",  "r3",  "r4",  "r5",  "r6",  "r7",
@@ -108,7 +132,7 @@ constexpr ArrayOperator elementwise_operator{
     elementwise_parameters,
     [](const Sizes& s) {
         return work_of(s, static_cast<double>(s.flops),
-                       vectors(s, static_cast<double>(s.inputs + s.outputs)));
+                       vectors(s, static_cast<double>(s.inputs - s.repeated + s.outputs)));
     },
     lower_elementwise,
     check_elementwise};

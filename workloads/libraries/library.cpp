@@ -351,6 +351,9 @@ void read_library(std::string_view text, std::string_view origin, Libraries& lib
                    [&](const Section& s) { libraries.protocol_rules.push_back(read_protocol(s)); });
     for_each_table(file, "exchange", origin,
                    [&](const Section& s) { libraries.exchange_rules.push_back(read_exchange(s)); });
+    for_each_table(file, "host", origin, [&](const Section& s) {
+        libraries.hosts.push_back({s.text("name"), s.number("launch_us"), numbers_in(s.table)});
+    });
     for_each_table(file, "device_copy", origin, [&](const Section& s) {
         libraries.device_copy.granule = s.whole("granule");
         libraries.device_copy.ragged_above = s.whole("ragged_above");

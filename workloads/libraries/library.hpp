@@ -40,6 +40,13 @@ struct DeviceCopyRule {
     int numbers = 0;
 };
 
+/// The host of a framework: microseconds that it takes for an eager launch, with all that it does beside.
+struct HostRule {
+    std::string name;
+    double launch_us = 0.0;
+    int numbers = 0;
+};
+
 struct Libraries {
     DeviceCopyRule device_copy;
     std::vector<GemmFamily> gemm_families;
@@ -51,6 +58,7 @@ struct Libraries {
     std::vector<GroupedRule> grouped_rules;
     std::vector<ProtocolRule> protocol_rules;
     std::vector<ExchangeRule> exchange_rules;
+    std::vector<HostRule> hosts;
 };
 
 /// Reads the embedded data files.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace warptime::workloads::movement {
 
@@ -90,6 +91,15 @@ void lower_strided(const StridedMap& map, mk::Dtype dtype, const arrays::Context
     const std::int64_t next_part = scaled(step * steps, map.s[2], map.n[0] * map.n[1]);
     const std::int64_t bytes = hw::bytes_of(dtype);
     const mk::Id in = body.vector("in", dtype, map.source);
+    // The other arrays that are read; what every row reads alike is one row.
+    static constexpr std::array<std::string_view, 16> names{"in", "a1", "a2",  "a3",  "a4",  "a5",  "a6",  "a7",
+                                                            "a8", "a9", "a10", "a11", "a12", "a13", "a14", "a15"};
+    const std::int64_t whole = map.inputs - map.repeated;
+    std::vector<mk::Id> others;
+    for (std::int64_t i = 1; i < map.inputs; ++i) {
+        others.push_back(body.vector(names.at(static_cast<std::size_t>(i)), dtype,
+                                     i < whole ? map.source : std::min(map.source, map.n[0])));
+    }
     const mk::Id out = body.vector("out", dtype, map.elements);
     body.begin();
     mk::Builder& b = body.builder();
@@ -100,7 +110,8 @@ void lower_strided(const StridedMap& map, mk::Dtype dtype, const arrays::Context
             b.sum(within, body.sum(0, {mk::term(Variable::tile, piece), mk::term(Variable::tile, step, 1),
                                        mk::term(Variable::tile, step * steps, 2)}));
         last = body.add(rule.mix("element"), 1.0, last, 2.0);
-        const mk::Id addressed = body.add(rule.mix("dimension"), map.dims, last, 2.0);
+        mk::Id addressed = body.add(rule.mix("dimension"), map.dims, last, 2.0);
+        addressed = body.add(rule.mix("array"), static_cast<double>(map.dims * (map.inputs - 1)), addressed, 2.0);
         mk::Index source =
             body.sum(0, {mk::term(Variable::tile, long_rows ? piece * map.s[0] : 0),
                          mk::term(Variable::tile, next_row, 1), mk::term(Variable::tile, next_part, 2)});
@@ -130,8 +141,24 @@ void lower_strided(const StridedMap& map, mk::Dtype dtype, const arrays::Context
             read.reuse = body.touched_before(1.0, static_cast<double>(map.source * bytes));
         }
         const mk::Id loaded = body.load(read, addressed);
-        // The store waits for the load, and the next element comes after the store.
-        last = body.store(Body::lanes(out, Direction::write, linear, bytes), loaded);
+        std::vector<mk::Id> waits;
+        for (std::size_t j = 0; j < others.size(); ++j) {
+            read.buffer = others[j];
+            if (static_cast<std::int64_t>(j) + 1 >= whole) {
+                read.reuse = body.touched_before(1.0, static_cast<double>(map.n[0] * bytes));
+            }
+            waits.push_back(body.load(read, addressed));
+        }
+        mk::Id made = loaded;
+        if (map.flops > 0) {
+            made = body.op(mk::InstructionClass::add_f32, map.flops, loaded, map.flops);
+            for (const mk::Id other : waits) body.also_after(other);
+        }
+        // The store waits for the loads, and the next element comes after the store.
+        last = body.store(Body::lanes(out, Direction::write, linear, bytes), made);
+        if (map.flops == 0) {
+            for (const mk::Id other : waits) body.also_after(other);
+        }
     }
     body.finish();
 }
@@ -165,7 +192,9 @@ void lower_cat_loop(const Concatenation& cat, const arrays::Context& context,
     const mk::Index source = b.sum(place, body.sum(0, {mk::term(Variable::tile, each, 1)}));
     const std::int64_t narrow = rule.has("stores_by_element") ? 1 : vector;
     const mk::Id loaded = body.load(Body::lanes(in, Direction::read, source, vector * bytes), started);
-    const mk::Id made = body.add(rule.mix("body"), 1.0, loaded);
+    mk::Id made = body.add(rule.mix("body"), 1.0, loaded);
+    // Places in the part and in the result, by a division each for every dimension but the last one left.
+    if (!cat.contiguous) made = body.add(rule.mix("dimension"), static_cast<double>(cat.dims - 1), made);
     const mk::Index row = b.floordiv(place, cat.cols);
     const mk::Index target =
         b.sum(b.sum(place, b.scaled(row, cat.cols)), body.sum(0, {mk::term(Variable::tile, cat.cols, 1)}));

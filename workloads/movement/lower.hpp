@@ -27,10 +27,13 @@ struct StridedMap {
     std::array<std::int64_t, 2> n{1, 1};
     std::array<std::int64_t, 3> s{1, 0, 0};
     int dims = 2;  ///< that remain after dimensions without gaps are joined
+    std::int64_t inputs = 1;    ///< arrays that are read
+    std::int64_t repeated = 0;  ///< of these, the ones of which every row reads the same
+    std::int64_t flops = 0;     ///< for each element
 };
 
 /// PyTorch's kernel for operands that are not contiguous: a thread computes the offsets of its elements by
-/// divisions, and loads and stores one after the other.
+/// divisions, one for each dimension and all arrays, and loads and stores one element after the other.
 void lower_strided(const StridedMap& map, mk::Dtype dtype, const arrays::Context& context);
 
 /// Two matrices side by side.
@@ -39,6 +42,7 @@ struct Concatenation {
     std::int64_t rows = 1;
     std::int64_t cols = 1;  ///< of each matrix
     bool contiguous = true;
+    std::int64_t dims = 2;  ///< where a matrix has gaps, of the tensors that it stands for
 };
 void lower_cat(const Concatenation& cat, const arrays::Context& context);
 

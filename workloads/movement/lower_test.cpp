@@ -23,6 +23,43 @@ TEST_CASE("launches of strided maps and of cat are those that an H100 recorded")
           Launches{"4224x2x1 128x1x1 registers=18 shared=0"});
     CHECK(launches(lowered("cat", matrix(68, 1201, "bf16"))) ==
           Launches{"160x2x1 128x1x1 registers=32 shared=0"});
+    // Whatever its size; recorded in steps, with 25 registers where there are four dimensions.
+    CHECK(launches(lowered("cat", matrix(131072, 32, "bf16", {{"layout", "gaps"}}))) ==
+          Launches{"264x2x1 512x1x1 registers=23 shared=0"});
+    CHECK(refused("cat", matrix(64, 64, "bf16", {{"layout", "gaps"}, {"implementation", "ideal"}})) == "cat layout");
+    CHECK(refused("cat", matrix(64, 64, "bf16", {{"dims", "3"}})) == "cat dims");
+    CHECK(refused("cat", matrix(64, 64, "bf16", {{"layout", "gaps"}, {"dims", "5"}})) == "cat dims");
+}
+
+TEST_CASE("arrays that do not lie alike are read each, element by element") {
+    const auto walked = [](const Parameters& more) {
+        Parameters all{{"n", "1048576"}, {"dtype", "bf16"}};
+        all.insert(more.begin(), more.end());
+        return lowered("elementwise", all);
+    };
+    constexpr double whole = 2.0 * 1048576;
+    const auto copy = walked({{"row", "64"}});
+    CHECK(launches(copy) == Launches{"2048x1x1 128x1x1 registers=18 shared=0"});
+    const auto sum = walked({{"row", "64"}, {"inputs", "2"}});
+    CHECK(launches(sum) == launches(copy));
+    CHECK(moved(sum.kernels[0], Direction::write) == whole);
+    CHECK(moved(sum.kernels[0], Direction::read) == 2.0 * moved(copy.kernels[0], Direction::read));
+    // What every row reads again is as small as a row.
+    const auto scaled = walked({{"row", "64"}, {"inputs", "2"}, {"repeated", "1"}});
+    CHECK(scaled.kernels[0].buffers[1].extent[0] == 64);
+}
+
+TEST_CASE("a row of an elementwise function divides its arrays") {
+    const auto refusal = [](const Parameters& more) {
+        Parameters all{{"n", "4096"}};
+        all.insert(more.begin(), more.end());
+        return refused("elementwise", all);
+    };
+    CHECK(refusal({{"row", "63"}}) == "elementwise row");
+    CHECK(refusal({{"row", "64"}, {"outputs", "2"}}) == "elementwise row");
+    CHECK(refusal({{"row", "64"}, {"implementation", "ideal"}}) == "elementwise row");
+    CHECK(refusal({{"repeated", "1"}}) == "elementwise repeated");
+    CHECK(refusal({{"row", "64"}, {"inputs", "2"}, {"repeated", "2"}}) == "elementwise repeated");
 }
 
 TEST_CASE("every element is written once, for any size") {

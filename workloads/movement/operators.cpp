@@ -33,6 +33,12 @@ constexpr ParameterInfo implementation = arrays::implementation_parameter();
 constexpr std::array<ParameterInfo, 4> matrix_parameters{{matrix_rows, matrix_cols, dtype, implementation}};
 constexpr std::array<ParameterInfo, 4> real_parameters{
     {matrix_rows, matrix_cols, real_dtype, implementation}};
+constexpr std::array<ParameterInfo, 6> cat_parameters{
+    {matrix_rows, matrix_cols, dtype,
+     {"layout", ParameterKind::choice, false, "contiguous", arrays::layouts,
+      "gaps: a matrix has gaps between its rows, so that elements are copied one by one", true},
+     arrays::optional_size("dims", "", "with gaps: dimensions of the tensors, each a division; default: 2"),
+     implementation}};
 constexpr std::array<ParameterInfo, 5> permute_parameters{
     {matrix_rows, matrix_cols, arrays::optional_size("heads", "8", "parts of the columns"), dtype,
      implementation}};
@@ -174,14 +180,23 @@ constexpr ArrayOperator cat_operator{
     "cat",
     "torch.cat((a, b), 1): two matrices side by side",
     "warptime predict cat 8192 8192 --dtype bf16 --gpu h200-sxm",
-    matrix_parameters,
+    cat_parameters,
     [](const Sizes& s) { return work(0.0, matrices(s, 4.0)); },
     [](const Sizes& s, const Context& context) {
         if (s.torch) {
-            lower_cat({s.dtype, s.rows, s.cols, true}, context);
+            lower_cat({s.dtype, s.rows, s.cols, !s.gaps, s.dims}, context);
         } else {
             lower_map(s, context,
                       {"cat", 2 * s.rows * s.cols, 2 * s.rows * s.cols, {s.cols, s.rows}, {1, s.cols, 0}, 2});
+        }
+    },
+    [](const Sizes& s) {
+        if (s.gaps && !s.torch) {
+            throw Error("cat layout", "gaps", "implementation=torch: an ideal kernel takes parts as they are");
+        }
+        constexpr std::int64_t fewest = 2, most = 4;  // CAT_ARRAY_MAX_INPUT_DIMS of Shape.cu
+        if (s.dims < fewest || s.dims > most || (s.dims != fewest && !s.gaps)) {
+            throw Error("cat dims", fmt::format("{}", s.dims), "2 to 4, with layout=gaps");
         }
     }};
 

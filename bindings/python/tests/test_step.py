@@ -34,7 +34,7 @@ def test_rows_take_what_their_operators_take() -> None:
     gemm = wt.predict("gemm", m=4096, n=4096, k=4096, gpu=GPU).time_us
     copy = wt.predict("copy", n=1 << 26, dtype="bf16", gpu=GPU).time_us
     assert p.kernel_us == pytest.approx(3 * gemm + copy)
-    gap = wt.gpu(GPU)["launch.graph_gap"]
+    gap = wt.gpu(GPU)["launch.graph_other_gap"]
     activities = sum(row["kernels"] * row["repeat"] for row in p.rows)
     assert isinstance(gap, float)
     assert p.span_us == pytest.approx(p.kernel_us + (activities - 1) * 1e6 * gap)

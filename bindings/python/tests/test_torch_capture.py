@@ -84,9 +84,9 @@ def test_operations_are_those_that_pytorch_counts(scripts: ModuleType) -> None:
 def test_rows_have_module_phase_and_shape() -> None:
     step = wt.torch.capture(Mlp(), torch.empty(2, 8, 64, dtype=BF16))
     assert step.rows == (
-        {"id": "1", "op": "gemm", "m": 16, "n": 256, "k": 64, "dtype": "bf16", "epilogue": "bias", "module": "up", "phase": "forward"},
-        {"id": "2", "op": "gelu", "n": 4096, "dtype": "bf16", "phase": "forward"},
-        {"id": "3", "op": "gemm", "m": 16, "n": 64, "k": 256, "dtype": "bf16", "module": "down", "phase": "forward"},
+        {"id": "1", "op": "gemm", "m": 16, "n": 256, "k": 64, "dtype": "bf16", "epilogue": "bias", "near": "32768@51200", "module": "up", "phase": "forward"},
+        {"id": "2", "op": "gelu", "n": 4096, "dtype": "bf16", "near": "8192@0", "phase": "forward"},
+        {"id": "3", "op": "gemm", "m": 16, "n": 64, "k": 256, "dtype": "bf16", "near": "8192@0 32768@51712", "module": "down", "phase": "forward"},
     )
     assert step.name == "Mlp"
 

@@ -36,12 +36,17 @@ class Graph:
         return [[call.name.removeprefix("aten.") for call in kernel.calls] for kernel in kernels(self.trace(*kept))]
 
 
+def work(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows without what they find in the L2."""
+    return [{name: value for name, value in row.items() if name != "near"} for row in rows]
+
+
 def test_a_chain_is_one_kernel_that_writes_its_end_alone() -> None:
     g = Graph()
     a, b = g.array(), g.array()
     end = g.call("mul", self=g.call("silu", self=a), other=b)
     assert g.names(end) == [["silu", "mul"]]
-    assert fused(g.trace(end)) == [
+    assert work(fused(g.trace(end))) == [
         {"op": "elementwise", "n": N, "inputs": 2, "outputs": 1, "flops": 11, "dtype": "bf16", "phase": "forward"}
     ]
 
@@ -89,7 +94,7 @@ def test_a_row_sum_reads_a_chain() -> None:
     g = Graph()
     end = g.call("sum", (512,), self=g.call("mul", self=g.array(), other=g.array()), dim=[1])
     assert g.names(end) == [["mul", "sum"]]
-    assert fused(g.trace(end)) == [{"op": "rowsum", "rows": 512, "cols": 2048, "dtype": "bf16", "phase": "forward"}]
+    assert work(fused(g.trace(end))) == [{"op": "rowsum", "rows": 512, "cols": 2048, "dtype": "bf16", "phase": "forward"}]
 
 
 def test_a_column_sum_ends_its_kernel() -> None:
@@ -97,7 +102,7 @@ def test_a_column_sum_ends_its_kernel() -> None:
     sums = g.call("sum", (1024,), self=g.call("mul", self=g.array(), other=g.array()), dim=[0])
     end = g.call("add", (1024,), self=sums, other=g.array((1024,)))
     assert g.names(end) == [["mul", "sum"], ["add"]]
-    assert fused(g.trace(end))[0] == {"op": "colsum", "rows": 1024, "cols": 1024, "dtype": "bf16", "phase": "forward"}
+    assert work(fused(g.trace(end)))[0] == {"op": "colsum", "rows": 1024, "cols": 1024, "dtype": "bf16", "phase": "forward"}
 
 
 def test_rotary_embedding_is_one_kernel() -> None:

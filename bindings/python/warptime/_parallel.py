@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Row: TypeAlias = "dict[str, Any]"
 Step: TypeAlias = "Mapping[str, Any] | Sequence[Mapping[str, Any]] | str | Path"
 
-_OWN = ("id", "stream", "after", "repeat", "module", "phase", "op", "name", "flops")
+_OWN = ("id", "stream", "after", "repeat", "module", "phase", "near", "op", "name", "flops")
 _BYTES = {"fp64": 8, "fp32": 4, "tf32": 4, "int32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1}
 _COLUMN = re.compile(
     r"(q_proj|k_proj|v_proj|qkv|qkv_proj|w?qkv|wq|wk|wv|c_attn|in_proj|gate_proj|up_proj|gate_up_proj|w1|w3|fc1|"
@@ -409,12 +409,18 @@ def _split_tokens(row: Row, tokens: int, data: int, context: int) -> Row:
     elif "rows" in row:
         new["rows"] = math.ceil(_size(row, "rows") / parts)
     elif "n" in row:
-        new["n"] = math.ceil(_size(row, "n") / parts)
+        new["n"] = _part_of(row, parts)
     elif "bytes" in row and op == "unknown":
         new["bytes"] = math.ceil(_size(row, "bytes") / parts)
         if "flops" in row:
             new["flops"] = float(row["flops"]) / parts
     return new
+
+
+def _part_of(row: Row, parts: int) -> int:
+    """Elements of a part of arrays, in whole rows where these have gaps."""
+    length = _size(row, "row", 1)
+    return math.ceil(_size(row, "n") / (parts * length)) * length
 
 
 def _split_tensor(row: Row, way: str, parts: int, tokens: int) -> Row:
@@ -453,7 +459,7 @@ def _split_tensor(row: Row, way: str, parts: int, tokens: int) -> Row:
         elif "cols" in row:
             new["cols"] = math.ceil(_size(row, "cols") / parts)
         elif "n" in row:
-            new["n"] = math.ceil(_size(row, "n") / parts)
+            new["n"] = _part_of(row, parts)
     return new
 
 

@@ -62,6 +62,7 @@ class StepPrediction:
     name: str
     gpu: str
     engine: str
+    cache: str
     launch: str
     kernel_us: float
     low_us: float

@@ -107,7 +107,9 @@ using Parameters = std::initializer_list<std::pair<const char*, std::string>>;
 
 Operation make(const char* op, Parameters parameters) {
     Operation operation{op, {}};
-    for (const auto& [name, value] : parameters) operation.parameters.emplace(name, value);
+    for (const auto& [name, value] : parameters) {
+        if (!value.empty()) operation.parameters.emplace(name, value);
+    }
     return operation;
 }
 
@@ -486,6 +488,13 @@ std::string list_type(const Call& call) {
     return call.kernels().empty() ? std::string() : type_in(call.kernels().front()->name);
 }
 
+/// Whether a call launched a kernel whose name has this part.
+bool launched(const Call& call, std::string_view part) {
+    return std::any_of(call.kernels().begin(), call.kernels().end(), [part](const TracedKernel* kernel) {
+        return kernel->name.find(part) != std::string::npos;
+    });
+}
+
 /// cat(tensors, dimension)
 Operations cat(const Call& call) {
     const std::vector<TracedTensor>& parts = call.list(0);
@@ -505,9 +514,13 @@ Operations cat(const Call& call) {
         for (auto i = static_cast<std::size_t>(dim); i < parts.front().shape.size(); ++i) {
             cols *= parts.front().shape[i];
         }
+        // The other kernels for parts without gaps have longer names.
+        const bool gaps = launched(call, "CatArrayBatchedCopy<");
         return {make("cat", {{"rows", text_of(n / 2 / std::max<std::int64_t>(1, cols))},
                              {"cols", text_of(cols)},
-                             {"dtype", dtype}})};
+                             {"dtype", dtype},
+                             {"layout", gaps ? "gaps" : ""},
+                             {"dims", gaps && rank > 2 ? text_of(std::min<std::int64_t>(rank, 4)) : ""}})};
     }
     return {make("copy", {{"n", text_of(n)}, {"dtype", dtype}})};
 }
@@ -715,6 +728,20 @@ Operations elementwise(const Call& call, std::string_view name) {
     }
     if (dtype.empty()) dtype = tensors.front()->dtype;
     const std::int64_t n = product_of(shape);
+    // Arrays that lie alike have a vectorized kernel, whose name is longer.
+    if (launched(call, "at::native::elementwise_kernel<") && !shape.empty() && size_of(dtype) <= 4.0) {
+        const auto arrays = std::count_if(tensors.begin(), tensors.end(),
+                                          [](const TracedTensor* tensor) { return elements(*tensor) > 1; });
+        const auto repeated = std::count_if(tensors.begin(), tensors.end(), [n](const TracedTensor* tensor) {
+            return elements(*tensor) > 1 && 2 * stored(*tensor) <= n;
+        });
+        return {make("elementwise", {{"n", text_of(n)},
+                                     {"inputs", text_of(std::max<std::int64_t>(1, arrays))},
+                                     {"flops", text_of(flops_of(name))},
+                                     {"row", text_of(shape.back())},
+                                     {"repeated", repeated > 0 && repeated < arrays ? text_of(repeated) : ""},
+                                     {"dtype", dtype}})};
+    }
     const bool alike = std::all_of(tensors.begin(), tensors.end(), [&](const TracedTensor* tensor) {
         return stored(*tensor) == n && tensor->dtype == dtype && tensor->shape == tensors.front()->shape;
     });

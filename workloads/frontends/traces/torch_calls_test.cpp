@@ -32,9 +32,13 @@ TracedArgument text(std::string value) {
 }
 
 /// Keys of a call's operators; each must be one that the registry takes.
-std::string keys(const std::string& name, std::vector<TracedArgument> arguments) {
+std::string keys(const std::string& name, std::vector<TracedArgument> arguments,
+                 const std::string& kernel_name = "") {
     std::string found;
-    for (const Operation& operation : operations_of({"aten::" + name, std::move(arguments)})) {
+    TracedKernel kernel;
+    kernel.name = kernel_name;
+    const TracedKernel* const kernels[] = {&kernel};
+    for (const Operation& operation : operations_of({"aten::" + name, std::move(arguments)}, kernels)) {
         if (!found.empty()) found += " + ";
         found += key_of(make_operation(operation.op, operation.parameters));
     }
@@ -119,7 +123,7 @@ TEST_CASE("lists of tensors take their type and sizes from kernels") {
     CHECK(operations_of(call).empty());
     const std::vector<Operation> found = operations_of(call, {&launched, 1});
     REQUIRE(found.size() == 1);
-    CHECK(key_of(found.front()) == "cat cols=16 dtype=bf16 rows=32");
+    CHECK(key_of(found.front()) == "cat cols=16 dtype=bf16 layout=gaps rows=32");
 
     kernel.name = "void at::native::multi_tensor_apply_kernel<FusedAdamMathFunctor<c10::BFloat16, 4> >";
     kernel.grid = "320x1x1";
@@ -140,4 +144,22 @@ TEST_CASE("what is not known has no operators, but bytes") {
     CHECK(bytes_of(call) == 2 * 64 * 32 * 2.0 + 64 * 4.0);
     CHECK(operations_of({"MyKernel", {tensor({4})}}).empty());
     CHECK(operations_of({"aten::mm", {}}).empty());
+}
+
+TEST_CASE("a kernel's name says whether the arrays lie alike") {
+    const char* by_offsets = "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<F>>(int)";
+    const char* vectors = "void at::native::vectorized_elementwise_kernel<8, at::native::F>(int)";
+    const auto heads = tensor({4, 32, 1024, 64}, "bf16", {2097152, 64, 2048, 1});
+    const auto table = tensor({1024, 64});
+    CHECK(keys("mul", {heads, table}, by_offsets) == "elementwise dtype=bf16 inputs=2 n=8388608 repeated=1 row=64");
+    CHECK(keys("add", {heads, heads}, by_offsets) == "elementwise dtype=bf16 inputs=2 n=8388608 row=64");
+    CHECK(keys("add", {heads, heads}, vectors) == "add dtype=bf16 n=8388608");
+    CHECK(keys("silu", {heads}, by_offsets) == "elementwise dtype=bf16 flops=10 n=8388608 row=64");
+    TracedArgument halves;
+    halves.is_list = true;
+    halves.tensors = {{{512, 32}, {32, 1}, "bf16"}, {{512, 32}, {64, 1}, "bf16"}};
+    CHECK(keys("cat", {halves, text("1")}, "void at::native::CatArrayBatchedCopy<T, unsigned int, 4, 64, 64>(T*)") ==
+          "cat cols=32 dtype=bf16 layout=gaps rows=512");
+    CHECK(keys("cat", {halves, text("1")}, "void at::native::CatArrayBatchedCopy_contig<T, 4>(T*)") ==
+          "cat cols=32 dtype=bf16 rows=512");
 }

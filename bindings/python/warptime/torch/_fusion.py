@@ -18,6 +18,7 @@ from warptime.torch import _pointwise, _reductions
 from warptime.torch._calls import Call, Tensor, Trace
 from warptime.torch._operators import free, labelled, operators, rule_of
 from warptime.torch._rows import Row, extents, reduced, traffic
+from warptime.torch._touched import Touched, arrays_of
 
 _MOST_FLOPS = 256
 _MOST_CALLS = 64  # Inductor's max_fusion_size
@@ -70,6 +71,13 @@ class _Kernel:
 
     def read_storages(self) -> set[int]:
         return {storage for storage, _, _ in self.reads}
+
+    def read_arrays(self) -> dict[int, int]:
+        """Bytes that are read of each storage."""
+        found: dict[int, int] = {}
+        for (storage, _, _), size in self.reads.items():
+            found[storage] = max(found.get(storage, 0), size)
+        return found
 
 
 def _read(call: Call, tensor: Tensor) -> int:
@@ -211,27 +219,39 @@ def fused(trace: Trace) -> list[Row]:
         for storage in kernel.read_storages():
             readers[storage] = readers.get(storage, 0) + 1
     fresh = {t.storage for c in trace.calls for t in c.outputs} - {t.storage for c in trace.calls for t in c.written}
+    touched = Touched()
+    for kernel in listed:  # a step runs after itself
+        touched.take(kernel.read_arrays(), arrays_of(kernel.writes.values()))
     rows: list[Row] = []
     for kernel in listed:
-        label = kernel.calls[-1]
-        rows_of_one = operators(label, trace.settings) if len(kernel.calls) == 1 else []
-        # Compiled code knows its strides: it works out no places.
-        plain = kernel.form != "each" or not any(part["op"] == "permute" for part in rows_of_one)
-        if kernel.form == "library" or (rows_of_one and plain):
-            for call in kernel.calls:
-                rows += labelled(operators(call, trace.settings), call)
-            continue
-        kept = [
-            tensor
-            for storage, tensor in kernel.writes.items()
-            if storage in trace.kept or storage not in fresh or readers.get(storage, 0) > 0
-        ]
-        rows += labelled(_rows(kernel, kept), label)
-        for call in kernel.calls:
-            if call.name in _NORM_BACKWARD:  # the gradients of weight and bias, a kernel of their own
-                tensor = call.get("input")
-                cols = _row_length(call, tensor)
-                rows += labelled(reduced("colsum", 2 * tensor.numel // cols, cols, tensor.dtype), call)
+        new = _rows_of(kernel, trace, fresh, readers)
+        near = touched.near(kernel.read_arrays())
+        if near and new:
+            new[0]["near"] = near
+        touched.take(kernel.read_arrays(), arrays_of(kernel.writes.values()))
+        rows += new
+    return rows
+
+
+def _rows_of(kernel: _Kernel, trace: Trace, fresh: set[int], readers: dict[int, int]) -> list[Row]:
+    """The rows of one kernel, with path and phase."""
+    label = kernel.calls[-1]
+    rows_of_one = operators(label, trace.settings) if len(kernel.calls) == 1 else []
+    # Compiled code knows its strides: it works out no places.
+    plain = kernel.form != "each" or not any(part["op"] == "permute" or "row" in part for part in rows_of_one)
+    if kernel.form == "library" or (rows_of_one and plain):
+        return [part for call in kernel.calls for part in labelled(operators(call, trace.settings), call)]
+    kept = [
+        tensor
+        for storage, tensor in kernel.writes.items()
+        if storage in trace.kept or storage not in fresh or readers.get(storage, 0) > 0
+    ]
+    rows = labelled(_rows(kernel, kept), label)
+    for call in kernel.calls:
+        if call.name in _NORM_BACKWARD:  # the gradients of weight and bias, a kernel of their own
+            tensor = call.get("input")
+            cols = _row_length(call, tensor)
+            rows += labelled(reduced("colsum", 2 * tensor.numel // cols, cols, tensor.dtype), call)
     return rows
 
 

@@ -95,7 +95,13 @@ def _cat(call: Call, settings: Settings) -> list[Row]:
     dim = int(call.get("dim", 0)) % len(result.shape)
     cols = math.prod(parts[0].shape[dim:])
     if len(parts) == 2 and parts[0].shape == parts[1].shape and dim > 0 and all(p.dtype == result.dtype for p in parts):
-        return [row("cat", rows=parts[0].numel // cols, cols=cols, dtype=element(result.dtype))]
+        answer = row("cat", rows=parts[0].numel // cols, cols=cols, dtype=element(result.dtype))
+        # PyTorch copies element by element where a part has gaps (cat of aten/src/ATen/native/cuda/Shape.cu).
+        if not all(part.contiguous for part in parts):
+            answer["layout"] = "gaps"
+            if len(result.shape) > 2:
+                answer["dims"] = min(len(result.shape), 4)
+        return [answer]
     return [row("copy", n=result.numel, dtype=element(result.dtype))]
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from warptime.torch import _movement, _optimizers, _pointwise, _products, _reductions
 from warptime.torch._calls import Call, Settings, Trace
 from warptime.torch._rows import Row, Rule, reduced, row, unknown
+from warptime.torch._touched import Touched, arrays_of
 
 RULES: dict[str, Rule] = {
     **_pointwise.RULES,
@@ -93,15 +94,24 @@ def rows_of(trace: Trace) -> list[Row]:
     """The rows of a whole trace, in order, without numbers."""
     rows: list[Row] = []
     done: set[int] = set()
+    touched = Touched()
+    for call in trace.calls:  # a step runs after itself
+        if not free(call):
+            touched.take(arrays_of([*call.tensors(), *call.results]))
     for place, call in enumerate(trace.calls):
-        if place in done:
+        if place in done or free(call):
             continue
-        loss, other = paired(trace.calls, place, trace.settings)
-        if loss:
+        found, other = paired(trace.calls, place, trace.settings)
+        if found:
             done.add(other)
-            rows += labelled(loss, call)
-            continue
-        rows += labelled(operators(call, trace.settings), call)
+        else:
+            found = operators(call, trace.settings)
+        read = arrays_of(call.tensors())
+        near = touched.near(read)
+        if near and found:
+            found[0]["near"] = near
+        rows += labelled(found, call)
+        touched.take(read, arrays_of(call.results))
     return rows
 
 

@@ -48,12 +48,12 @@ def elementwise(call: Call, settings: Settings) -> list[Row]:
     if not results:
         return []
     result = max(results, key=lambda tensor: tensor.numel)
+    flops = FLOPS.get(call.name.removeprefix("aten.").rstrip("_"), 1)
     if not alike([*call.tensors(), *results]) and result.itemsize <= 4:
-        return by_offsets(result.numel, result.shape[-1] if result.shape else 1, result.dtype)
+        return by_offsets(result, call.tensors(), flops)
     read = sum(tensor.bytes for tensor in call.tensors())
     written = sum(tensor.bytes for tensor in results)
-    name = call.name.removeprefix("aten.").rstrip("_")
-    return traffic(read, written, result, flops=FLOPS.get(name, 1))
+    return traffic(read, written, result, flops=flops)
 
 
 def _fill(call: Call, settings: Settings) -> list[Row]:

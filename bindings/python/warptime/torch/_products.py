@@ -187,6 +187,12 @@ def _weights(x: Tensor, w: Tensor, out: Tensor, call: Call, settings: Settings) 
     return [answer]
 
 
+def added_bias(image: Tensor, bias: Tensor) -> list[Row]:
+    """The bias of every channel, added in place."""
+    lying = Tensor((image.numel // results_of(image), results_of(image)), image.dtype)
+    return by_offsets(lying, [lying, bias])
+
+
 def results_of(image: Tensor) -> int:
     """Elements that lie together: channels where these are last, else columns."""
     return image.shape[1] if image.channels_last else image.shape[-1]
@@ -205,7 +211,7 @@ def _convolution(call: Call, settings: Settings) -> list[Row]:
     around = not depthwise and x.dtype in ("bf16", "fp16")
     before = [*_reordered(x), *_reordered(w)] if around else []
     after = _reordered(out) if around else []
-    bias = by_offsets(out.numel, results_of(out), out.dtype) if call.get("bias") is not None else []
+    bias = added_bias(out, call.get("bias")) if call.get("bias") is not None else []
     return [*before, *kernels, *after, *bias]
 
 

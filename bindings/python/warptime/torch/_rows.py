@@ -79,8 +79,26 @@ def alike(tensors: Sequence[Tensor]) -> bool:
     return len(found) <= 1
 
 
-def by_offsets(n: int, inner: int, dtype: str) -> list[Row]:
-    """A kernel that works out the place of each element, which bounds it: a permuting copy of as many elements."""
+def by_offsets(result: Tensor, read: Sequence[Tensor], flops: int = 1) -> list[Row]:
+    """A function of arrays that do not lie alike: a kernel works out the places of each element, which bounds it.
+
+    Arrays that are broadcast are read again for every row, from the caches.
+    """
+    n = result.numel
+    if n == 0:
+        return []
+    inner = result.shape[-1] if result.shape else 1
+    arrays = [tensor for tensor in read if tensor.numel > 1]
+    repeated = sum(1 for tensor in arrays if 2 * tensor.touched <= n)
+    inputs = max(len(arrays), 1)
+    answer = row("elementwise", n=n, inputs=inputs, outputs=1, flops=flops, row=inner)
+    if 0 < repeated < inputs:
+        answer["repeated"] = repeated
+    return [answer | {"dtype": element(result.dtype)}]
+
+
+def permuted(n: int, inner: int, dtype: str) -> list[Row]:
+    """A copy of rows of so many elements in another order."""
     cols = 2 * inner if inner > 1 and n % (2 * inner) == 0 else 2
     if n % cols:
         return [row("copy", n=n, dtype=element(dtype))] if n else []
@@ -123,7 +141,7 @@ def moved(source: Tensor, result: Tensor) -> list[Row]:
     if inner == n:
         return [row("copy", n=n, dtype=dtype)]
     if _order(source) == _order(result) and inner * result.itemsize >= 16:  # rows with gaps
-        return by_offsets(n, inner, result.dtype)
+        return permuted(n, inner, result.dtype)
     if inner > 1 and inner * result.itemsize >= 16:
         heads = other if n % (inner * other) == 0 else 1
         if heads > 1:
