@@ -38,8 +38,8 @@ class EngineRowPredictor : public RowPredictor {
     /// row's steps name a kernel of a known family.
     void take_kernels_that_ran() { as_ran_ = true; }
 
-    /// What predicts operations on a GPU, with this object's settings and calibration. Throws Error for a sheet that
-    /// cannot be loaded.
+    /// What predicts operations on a GPU, with this object's settings and calibration. Throws Error for a
+    /// sheet that cannot be loaded.
     [[nodiscard]] workloads::Predictor& predictor_of(std::string_view gpu);
 
     [[nodiscard]] std::string name() const override;

@@ -17,7 +17,8 @@ namespace warptime::validate {
 
 /// Parameters that choose a kernel (the registry's part_of_key) go to `configuration`. All other parameters
 /// go to `shape`, in canonical spelling. For an operator that the registry does not know, all parameters go
-/// to `shape`. A step's shape is its model alone. `params` is sorted text as recorded. Throws Error for parameters that the operator refuses.
+/// to `shape`. A step's shape is its model alone. `params` is sorted text as recorded. Throws Error for
+/// parameters that the operator refuses.
 [[nodiscard]] CaseKey case_key(std::string_view op, std::string_view params);
 
 /// The row's parameters with its implementation, where the operator has such a parameter. Throws Error for
@@ -44,8 +45,8 @@ inline constexpr std::string_view wall_quantity = "wall_us";
 inline constexpr std::string_view step_op = "step";
 /// What the names of their suites begin with.
 inline constexpr std::string_view step_suites = "steps";
-/// The name of a step's capture in validate/steps/captures: "gpt-768-train-4x1024". Throws Error naming a parameter
-/// that is missing.
+/// The name of a step's capture in validate/steps/captures: "gpt-768-train-4x1024". Throws Error naming a
+/// parameter that is missing.
 [[nodiscard]] std::string step_name(std::string_view params);
 
 inline constexpr std::string_view microbenchmark_prefix = "microbench_";
@@ -54,8 +55,8 @@ inline constexpr std::string_view microbenchmark_prefix = "microbench_";
 /// The microbenchmark that a row of counters comes from; empty for an operator's counters.
 [[nodiscard]] std::string profiled_probe(const RecordedRow& row);
 
-/// Whether the scoreboard predicts this row. Predicted rows are device durations of a known operator, sums and wall
-/// times of a step, and any quantity of a microbenchmark that has a program.
+/// Whether the scoreboard predicts this row. Predicted rows are device durations of a known operator, sums
+/// and wall times of a step, and any quantity of a microbenchmark that has a program.
 [[nodiscard]] bool is_predictable(const RecordedRow& row);
 
 }  // namespace warptime::validate

@@ -154,7 +154,8 @@ std::vector<GpuBands> gpu_bands(const std::vector<SuiteReport>& suites) {
     std::vector<GpuBands> result;
     for (const SuiteReport& suite : suites) {
         // The bands of a step follow from those of its operators.
-        if (suite.suite.rfind(microbenchmark_prefix, 0) == 0 || suite.suite.rfind(step_suites, 0) == 0) continue;
+        if (suite.suite.rfind(microbenchmark_prefix, 0) == 0 || suite.suite.rfind(step_suites, 0) == 0)
+            continue;
         for (const EngineScore& engine : suite.engines) {
             for (const SplitScore& split : engine.splits) {
                 auto found = std::find_if(result.begin(), result.end(), [&](const GpuBands& known) {

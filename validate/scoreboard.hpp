@@ -83,8 +83,8 @@ struct Scoreboard {
     std::size_t sample = 0;  ///< the sample asked for; 0: everything was scored
     std::size_t files = 0, rows = 0;
     std::vector<SuiteReport> suites;  ///< by GPU, then suite
-    std::vector<GpuBands>
-        bands;  ///< by GPU, engine and split, without microbenchmarks and steps; empty for a selection of suites
+    std::vector<GpuBands> bands;  ///< by GPU, engine and split, without microbenchmarks and steps; empty for
+                                  ///< a selection of suites
     std::vector<EngineCounters> counters;  ///< one an engine
     std::vector<CountedSuite> counted;
 };

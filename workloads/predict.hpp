@@ -30,8 +30,8 @@ class Predictor {
     /// not use the operation's text.
     [[nodiscard]] model::prediction::Estimate evaluate(const OperatorInfo& info, const Request& request,
                                                        const model::prediction::Conditions& conditions);
-    /// As `evaluate`, with those operands in the L2, as far as they fit, that are read and have one of these sizes in
-    /// bytes. All others, code, descriptors and copies of the driver are as the conditions say.
+    /// As `evaluate`, with those operands in the L2, as far as they fit, that are read and have one of these
+    /// sizes in bytes. All others, code, descriptors and copies of the driver are as the conditions say.
     [[nodiscard]] model::prediction::Estimate evaluate_found(const Operation& operation,
                                                              const model::prediction::Conditions& conditions,
                                                              std::span<const double> sizes);

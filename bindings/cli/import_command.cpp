@@ -64,9 +64,8 @@ int run_import(const Arguments& arguments) {
         if (target) workloads::check_conditions(conditions, target->gpu);
         return 0;
     });
-    const imports::Import import =
-        imports::import_profile(profile, *source.predictor, conditions, chain,
-                                target ? target->predictor.get() : nullptr);
+    const imports::Import import = imports::import_profile(profile, *source.predictor, conditions, chain,
+                                                           target ? target->predictor.get() : nullptr);
     if (const auto step = arguments.get("step_file")) {
         OutputFile file = as_usage([&] { return OutputFile(*step); });
         file.write(imports::step_json(import, std::filesystem::path(path).stem().string()));

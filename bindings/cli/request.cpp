@@ -87,9 +87,10 @@ SequenceConditions read_sequence_conditions(const Arguments& arguments) {
 void offer_chain(std::vector<OptionSpec>& options, std::string_view usual) {
     for (OptionSpec& option : options) {
         if (option.name == "cache") {
-            option.meaning = fmt::format("The L2 before each row: cold, flushed, warm, or chain, as the rows before have "
-                                         "left it; default: {}",
-                                         usual);
+            option.meaning = fmt::format(
+                "The L2 before each row: cold, flushed, warm, or chain, as the rows before have "
+                "left it; default: {}",
+                usual);
         }
     }
 }

@@ -28,7 +28,8 @@ namespace warptime::cli {
 /// All values of --set, parsed.
 [[nodiscard]] std::vector<hw::Setting> read_settings(const Arguments& arguments);
 [[nodiscard]] model::prediction::Conditions read_conditions(const Arguments& arguments);
-/// Conditions of operations that follow one another. `chain`: the L2 is as the operations before have left it, without
+/// Conditions of operations that follow one another. `chain`: the L2 is as the operations before have left
+/// it, without
 /// --cache or with `--cache chain`.
 struct SequenceConditions {
     model::prediction::Conditions conditions;

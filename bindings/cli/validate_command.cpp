@@ -157,7 +157,8 @@ int run_validate(const Arguments& arguments) {
         }
         predictors.push_back(std::move(predictor));
         asked.push_back(
-            with_steps.emplace_back(std::make_unique<steps::StepRowPredictor>(*predictors.back(), captures)).get());
+            with_steps.emplace_back(std::make_unique<steps::StepRowPredictor>(*predictors.back(), captures))
+                .get());
     }
     const validate::CommandResult result = validate::validate_recorded(asked, options);
     print(result.output);

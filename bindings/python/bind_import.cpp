@@ -28,9 +28,8 @@ std::pair<std::string, std::string> import_profile(const Profile& profile, const
     std::optional<Model::Lease> other;
     if (target != nullptr) other.emplace(*target, engine);
     const py::gil_scoped_release unlocked;
-    const imports::Import import =
-        imports::import_profile(profile, lease.predictor(), conditions, chain,
-                                other ? &other->predictor() : nullptr);
+    const imports::Import import = imports::import_profile(profile, lease.predictor(), conditions, chain,
+                                                           other ? &other->predictor() : nullptr);
     return {imports::import_json(import), imports::step_json(import, name)};
 }
 

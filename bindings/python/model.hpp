@@ -20,7 +20,8 @@ using Texts = std::map<std::string, std::string, std::less<>>;
 /// The conditions. Throws Error for conditions that the GPU cannot have.
 [[nodiscard]] model::prediction::Conditions conditions_of(const Texts& texts, const hw::Gpu& gpu);
 
-/// Whether the L2 is as the operations before have left it: without `cache`, or where it is `chain`, which is taken out.
+/// Whether the L2 is as the operations before have left it: without `cache`, or where it is `chain`, which is
+/// taken out.
 [[nodiscard]] bool take_chain(Texts& texts);
 
 /// Lends a Predictor to one user at a time and keeps returned ones. Later calls then parse and allocate

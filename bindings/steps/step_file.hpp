@@ -1,5 +1,6 @@
 // A step as a file: rows of operators with streams, waits and repeats, as JSON (schema warptime-step-1) or
-// CSV, plain or packed by gzip. Ignores: fields of the JSON object that say how a step came about, but for its framework.
+// CSV, plain or packed by gzip. Ignores: fields of the JSON object that say how a step came about, but for
+// its framework.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -135,9 +135,9 @@ Work work_of(const FileRow& row, const std::string& name, workloads::Predictor& 
     const hw::Gpu& gpu = predictor.gpu();
     workloads::check_conditions(conditions, gpu);
     const workloads::Operation operation = workloads::make_operation(row.op, parameters);
-    const model::prediction::Estimate estimate = operands == Operands::found
-                                                     ? predictor.evaluate_found(operation, conditions, sizes_of(row))
-                                                     : predictor.evaluate(operation, conditions);
+    const model::prediction::Estimate estimate =
+        operands == Operands::found ? predictor.evaluate_found(operation, conditions, sizes_of(row))
+                                    : predictor.evaluate(operation, conditions);
     Work work;
     work.time = estimate.time;
     work.low = estimate.low;
@@ -154,11 +154,11 @@ Work work_of(const FileRow& row, const std::string& name, workloads::Predictor& 
     return work;
 }
 
-/// A row's work over an L2 without dirty lines and over one that is full of them, which are the same where the row
-/// or the conditions say what the L2 holds.
+/// A row's work over an L2 without dirty lines and over one that is full of them, which are the same where
+/// the row or the conditions say what the L2 holds.
 struct Prepared {
     Work clean, dirty;
-    std::optional<Work> warm;  ///< with the operands in the L2 that a row reads again
+    std::optional<Work> warm;             ///< with the operands in the L2 that a row reads again
     double touched = 0.0, written = 0.0;  ///< bytes of one repeat
 };
 
@@ -171,7 +171,8 @@ void set_bytes(const FileRow& row, const std::string& name, Prepared& prepared) 
         return;
     }
     std::map<std::string, std::string, std::less<>> parameters = row.parameters;
-    std::erase_if(parameters, [](const auto& entry) { return workloads::find_condition(entry.first) != nullptr; });
+    std::erase_if(parameters,
+                  [](const auto& entry) { return workloads::find_condition(entry.first) != nullptr; });
     const workloads::Operation operation = workloads::make_operation(row.op, parameters);
     prepared.touched = workloads::find_operator(operation.op).work(operation).bytes;
     prepared.written = workloads::traces::written_bytes(operation);
@@ -256,7 +257,8 @@ std::vector<model::system::Row> system_rows(const StepFile& file, const std::vec
 }
 
 /// Seconds of the host for an eager launch; negative: the GPU's key.
-double launch_of(const StepFile& file, const StepOptions& options, const workloads::libraries::Libraries& libraries) {
+double launch_of(const StepFile& file, const StepOptions& options,
+                 const workloads::libraries::Libraries& libraries) {
     if (options.launch_seconds >= 0.0) return options.launch_seconds;
     const auto host = std::find_if(libraries.hosts.begin(), libraries.hosts.end(),
                                    [&](const auto& known) { return known.name == file.host; });
@@ -337,10 +339,10 @@ StepPrediction predict_step(const StepFile& file, const std::string& name, workl
         activities += place->second.clean.launches * row.repeat;
     }
     const std::vector<Work> work = works_in_turn(file, prepared, predictor.gpu());
-    const model::system::Timetable table = model::system::timetable_of(
-        system_rows(file, work, name),
-        model::system::host_of(options.launching, activities, predictor.gpu(),
-                                launch_of(file, options, predictor.libraries())));
+    const model::system::Timetable table =
+        model::system::timetable_of(system_rows(file, work, name),
+                                    model::system::host_of(options.launching, activities, predictor.gpu(),
+                                                           launch_of(file, options, predictor.libraries())));
     for (std::size_t i = 0; i < file.rows.size(); ++i) {
         const auto times = to_us * static_cast<double>(file.rows[i].repeat);
         const Work& w = work[i];

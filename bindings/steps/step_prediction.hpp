@@ -1,5 +1,6 @@
 // How long a step takes: every row predicted, and the rows laid out on streams, engines and a host.
-// Ignores: power over steps of seconds, and what a row finds in the L2 where the file does not say what it reads again.
+// Ignores: power over steps of seconds, and what a row finds in the L2 where the file does not say what it
+// reads again.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,17 +14,17 @@
 
 namespace warptime::steps {
 
-/// What the L2 holds before a row of a step unless something else is asked for. Dirty lines, which cost time, and
-/// operands that are found, which save it, about cancel out on recorded steps.
+/// What the L2 holds before a row of a step unless something else is asked for. Dirty lines, which cost time,
+/// and operands that are found, which save it, about cancel out on recorded steps.
 inline constexpr model::prediction::Cache usual_cache = model::prediction::Cache::cold;
 
 struct StepOptions {
     model::system::Launching launching = model::system::Launching::graph;
-    /// Of the host for an activity, eager; negative: that of the file's framework (workloads/libraries), or the
-    /// GPU's key launch.host.
+    /// Of the host for an activity, eager; negative: that of the file's framework (workloads/libraries), or
+    /// the GPU's key launch.host.
     double launch_seconds = -1.0;
-    /// The L2 before a row is as the rows before have left it (model/system/residue.hpp), those of a step that
-    /// runs after itself; otherwise as the conditions say. A row's own `cache` comes before both.
+    /// The L2 before a row is as the rows before have left it (model/system/residue.hpp), those of a step
+    /// that runs after itself; otherwise as the conditions say. A row's own `cache` comes before both.
     bool chain = false;
 };
 

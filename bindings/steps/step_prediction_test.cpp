@@ -169,7 +169,8 @@ TEST_CASE("in a chain a row pays for dirty lines before it, and finds what it re
     StepOptions options;
     options.chain = true;
     const auto step = [&](std::vector<steps::Near> near) {
-        StepFile file = file_of({row_of("1", "silu", {{"n", "8388608"}}), row_of("2", "gelu", {{"n", "8388608"}})});
+        StepFile file =
+            file_of({row_of("1", "silu", {{"n", "8388608"}}), row_of("2", "gelu", {{"n", "8388608"}})});
         file.rows[1].near = std::move(near);
         return chip.step(file, options).rows[1].time_us;
     };

@@ -18,8 +18,8 @@ namespace warptime::steps {
 
 class StepRowPredictor : public validate::RowPredictor {
   public:
-    /// `others` predicts all rows that are no steps, and outlives this object. `captures` has a file NAME.json.gz for
-    /// each step.
+    /// `others` predicts all rows that are no steps, and outlives this object. `captures` has a file
+    /// NAME.json.gz for each step.
     StepRowPredictor(validate::EngineRowPredictor& others, std::filesystem::path captures)
         : others_(&others), captures_(std::move(captures)) {}
 

@@ -43,7 +43,8 @@ TEST_CASE("a step's rows are its sum, its span as a graph and its host where tha
     conditions.cache = steps::usual_cache;
     const steps::StepFile file = steps::read_step(capture, "tiny");
     const auto predicted = [&] {
-        return steps::predict_step(file, "tiny", others.predictor_of("h200-sxm"), "analytical", conditions, options);
+        return steps::predict_step(file, "tiny", others.predictor_of("h200-sxm"), "analytical", conditions,
+                                   options);
     };
     const steps::StepPrediction graph = predicted();
     options.launching = model::system::Launching::eager;
@@ -60,7 +61,8 @@ TEST_CASE("a step's rows are its sum, its span as a graph and its host where tha
     CHECK(wall.time_us == eager.host_us);
     CHECK(wall.time_us > 100.0);
     CHECK(wall.limiter == "launch");
-    CHECK(predictor.predict(row_of("kernel_us", "dynamic")).error.find("eager or graph") != std::string::npos);
+    CHECK(predictor.predict(row_of("kernel_us", "dynamic")).error.find("eager or graph") !=
+          std::string::npos);
 }
 
 TEST_CASE("other rows are the engine's, and a step without a capture is refused by its file") {
@@ -70,7 +72,8 @@ TEST_CASE("other rows are the engine's, and a step without a capture is refused 
     steps::StepRowPredictor predictor(others, folder.path());
     const validate::RecordedRow copy = validate::fixture::row("s", "copy", "dtype=bf16 n=1048576", 20.0);
     CHECK(predictor.predict(copy).time_us == others.predict(copy).time_us);
-    CHECK(predictor.predict(row_of("kernel_us", "graph")).error.find("tiny-forward-1x8.json.gz") != std::string::npos);
+    CHECK(predictor.predict(row_of("kernel_us", "graph")).error.find("tiny-forward-1x8.json.gz") !=
+          std::string::npos);
 }
 
 TEST_CASE("captures stand beside the recorded rows") {

@@ -29,7 +29,7 @@ struct Traffic {
     hw::Bytes dram_scattered_read{};  ///< reads of pieces that lie alone
     hw::Bytes dram_written{};
     hw::Bytes dram_scattered_written{};  ///< of `dram_written`: pieces that lie alone
-    hw::Bytes dram_written_padding{};  ///< part of the writes beside sectors that leave alone; not counted
+    hw::Bytes dram_written_padding{};    ///< part of the writes beside sectors that leave alone; not counted
     hw::Bytes dram_padding{};  ///< part of both directions that fills its piece of the bus and is not counted
     hw::Bytes l2_read{};       ///< read requests that the time charges, after merging
     hw::Bytes l2_written{};

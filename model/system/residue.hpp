@@ -1,7 +1,7 @@
-// What operations leave in the L2 for the one after them: which share of it is dirty lines, which the next one has to
-// write back, and how much of its operands it finds. The last operations that touched as many bytes as the L2 holds are
-// there, and lines that were only read leave first. Ignores: which partition holds a line.
-// Source: recorded steps and sequences (docs/mechanisms/l2.md, Between kernels); write-back as in
+// What operations leave in the L2 for the one after them: which share of it is dirty lines, which the next
+// one has to write back, and how much of its operands it finds. The last operations that touched as many
+// bytes as the L2 holds are there, and lines that were only read leave first. Ignores: which partition holds
+// a line. Source: recorded steps and sequences (docs/mechanisms/l2.md, Between kernels); write-back as in
 // machine/dram/write_back.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,8 +12,9 @@
 
 namespace warptime::model::system {
 
-/// The part of some bytes that the L2 still holds after so many bytes have come since, themselves included. All of them
-/// up to what a partition can keep, since each may hold a copy of every line; none beyond the capacity.
+/// The part of some bytes that the L2 still holds after so many bytes have come since, themselves included.
+/// All of them up to what a partition can keep, since each may hold a copy of every line; none beyond the
+/// capacity.
 [[nodiscard]] double kept_share(double since, const hw::Gpu& gpu);
 
 class Residue {

@@ -59,8 +59,7 @@ std::int64_t activities(const Row& row) {
 
 /// Time between the activities of a row.
 double gaps_within(const Row& row, const Host& host) {
-    const std::int64_t turns =
-        row.repeat * row.turns + (row.first == row.last ? 0 : row.repeat - 1);
+    const std::int64_t turns = row.repeat * row.turns + (row.first == row.last ? 0 : row.repeat - 1);
     const std::int64_t plain = activities(row) - 1 - turns;
     return static_cast<double>(plain) * host.gap + static_cast<double>(turns) * host.turn;
 }
@@ -176,7 +175,8 @@ class Course {
             const auto [edge, last] = boost::out_edges(i, waits_);
             for (auto e = edge; e != last; ++e) {
                 const std::size_t next = boost::target(*e, waits_);
-                if (--open_[next] == 0) become_ready(next, now_ + gap_between(rows_[i], rows_[next], host_), i);
+                if (--open_[next] == 0)
+                    become_ready(next, now_ + gap_between(rows_[i], rows_[next], host_), i);
             }
         }
     }

@@ -76,7 +76,8 @@ TEST_CASE("work passes from the SMs to a copy engine and back in the time of a t
     product.repeat = 3;
     CHECK(timetable_of(std::vector<Row>{product}, host).span == about(3 * 4.0 + 5 * 2.0));
     // No turn where an engine follows an engine.
-    CHECK(timetable_of(std::vector<Row>{set, set, product}, host).span == about(2.0 + 12.0 + 2 * 0.5 + 5 * 2.0));
+    CHECK(timetable_of(std::vector<Row>{set, set, product}, host).span ==
+          about(2.0 + 12.0 + 2 * 0.5 + 5 * 2.0));
 }
 
 TEST_CASE("a host that launches slower than the device works sets the pace") {

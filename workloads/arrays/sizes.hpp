@@ -28,7 +28,7 @@ struct Sizes {
     std::int64_t flops = 0;
     std::int64_t bins = 1;
     std::int64_t heads = 1;
-    std::int64_t row = 0;       ///< elements between two gaps of arrays that do not lie alike; 0: they lie alike
+    std::int64_t row = 0;  ///< elements between two gaps of arrays that do not lie alike; 0: they lie alike
     std::int64_t dims = 2;
     std::int64_t repeated = 0;  ///< of the inputs, those that every row reads alike
     hw::Dtype dtype = hw::Dtype::bf16;

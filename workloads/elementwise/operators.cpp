@@ -65,9 +65,10 @@ constexpr std::array<ParameterInfo, 8> elementwise_parameters{{
     arrays::optional_size("inputs", "1", "arrays that are read"),
     arrays::optional_size("outputs", "1", "arrays that are written"),
     arrays::optional_size("flops", "1", "floating-point operations for each element"),
-    arrays::optional_size("row", "",
-                          "elements of a row where the arrays do not lie alike, so that places are worked out one "
-                          "by one; default: they lie alike"),
+    arrays::optional_size(
+        "row", "",
+        "elements of a row where the arrays do not lie alike, so that places are worked out one "
+        "by one; default: they lie alike"),
     arrays::optional_size("repeated", "", "with row: of the inputs, those that every row reads alike"),
     arrays::dtype_parameter(arrays::all_dtypes),
     arrays::implementation_parameter(),
@@ -84,7 +85,8 @@ void check_elementwise(const Sizes& s) {
                     fmt::format("a divisor of n = {}, and one output beside it", s.n));
     }
     if (s.row != 0 && !s.torch) {
-        throw Error("elementwise row", fmt::format("{}", s.row), "implementation=torch: an ideal kernel has no gaps");
+        throw Error("elementwise row", fmt::format("{}", s.row),
+                    "implementation=torch: an ideal kernel has no gaps");
     }
     if (s.repeated != 0 && (s.row == 0 || s.repeated >= s.inputs)) {
         throw Error("elementwise repeated", fmt::format("{}", s.repeated),
@@ -100,8 +102,15 @@ void lower_elementwise(const Sizes& s, const Context& context) {
         const std::int64_t rows = s.n / s.row;
         // As rows of pairs that come apart, the least that arrays can differ.
         const std::int64_t parts = rows % 2 == 0 ? 2 : 1;
-        movement::lower_strided({"elementwise", s.n, s.n, {s.row, rows / parts}, {1, s.row * parts, s.row}, 3,
-                                 s.inputs, s.repeated, s.flops},
+        movement::lower_strided({"elementwise",
+                                 s.n,
+                                 s.n,
+                                 {s.row, rows / parts},
+                                 {1, s.row * parts, s.row},
+                                 3,
+                                 s.inputs,
+                                 s.repeated,
+                                 s.flops},
                                 s.dtype, context);
         return;
     }

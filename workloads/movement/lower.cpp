@@ -92,8 +92,8 @@ void lower_strided(const StridedMap& map, mk::Dtype dtype, const arrays::Context
     const std::int64_t bytes = hw::bytes_of(dtype);
     const mk::Id in = body.vector("in", dtype, map.source);
     // The other arrays that are read; what every row reads alike is one row.
-    static constexpr std::array<std::string_view, 16> names{"in", "a1", "a2",  "a3",  "a4",  "a5",  "a6",  "a7",
-                                                            "a8", "a9", "a10", "a11", "a12", "a13", "a14", "a15"};
+    static constexpr std::array<std::string_view, 16> names{
+        "in", "a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9", "a10", "a11", "a12", "a13", "a14", "a15"};
     const std::int64_t whole = map.inputs - map.repeated;
     std::vector<mk::Id> others;
     for (std::int64_t i = 1; i < map.inputs; ++i) {
@@ -111,7 +111,8 @@ void lower_strided(const StridedMap& map, mk::Dtype dtype, const arrays::Context
                                        mk::term(Variable::tile, step * steps, 2)}));
         last = body.add(rule.mix("element"), 1.0, last, 2.0);
         mk::Id addressed = body.add(rule.mix("dimension"), map.dims, last, 2.0);
-        addressed = body.add(rule.mix("array"), static_cast<double>(map.dims * (map.inputs - 1)), addressed, 2.0);
+        addressed =
+            body.add(rule.mix("array"), static_cast<double>(map.dims * (map.inputs - 1)), addressed, 2.0);
         mk::Index source =
             body.sum(0, {mk::term(Variable::tile, long_rows ? piece * map.s[0] : 0),
                          mk::term(Variable::tile, next_row, 1), mk::term(Variable::tile, next_part, 2)});

@@ -26,7 +26,7 @@ struct StridedMap {
     std::int64_t source = 1;    ///< elements of the source
     std::array<std::int64_t, 2> n{1, 1};
     std::array<std::int64_t, 3> s{1, 0, 0};
-    int dims = 2;  ///< that remain after dimensions without gaps are joined
+    int dims = 2;               ///< that remain after dimensions without gaps are joined
     std::int64_t inputs = 1;    ///< arrays that are read
     std::int64_t repeated = 0;  ///< of these, the ones of which every row reads the same
     std::int64_t flops = 0;     ///< for each element

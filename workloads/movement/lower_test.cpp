@@ -26,7 +26,8 @@ TEST_CASE("launches of strided maps and of cat are those that an H100 recorded")
     // Whatever its size; recorded in steps, with 25 registers where there are four dimensions.
     CHECK(launches(lowered("cat", matrix(131072, 32, "bf16", {{"layout", "gaps"}}))) ==
           Launches{"264x2x1 512x1x1 registers=23 shared=0"});
-    CHECK(refused("cat", matrix(64, 64, "bf16", {{"layout", "gaps"}, {"implementation", "ideal"}})) == "cat layout");
+    CHECK(refused("cat", matrix(64, 64, "bf16", {{"layout", "gaps"}, {"implementation", "ideal"}})) ==
+          "cat layout");
     CHECK(refused("cat", matrix(64, 64, "bf16", {{"dims", "3"}})) == "cat dims");
     CHECK(refused("cat", matrix(64, 64, "bf16", {{"layout", "gaps"}, {"dims", "5"}})) == "cat dims");
 }

@@ -34,7 +34,9 @@ constexpr std::array<ParameterInfo, 4> matrix_parameters{{matrix_rows, matrix_co
 constexpr std::array<ParameterInfo, 4> real_parameters{
     {matrix_rows, matrix_cols, real_dtype, implementation}};
 constexpr std::array<ParameterInfo, 6> cat_parameters{
-    {matrix_rows, matrix_cols, dtype,
+    {matrix_rows,
+     matrix_cols,
+     dtype,
      {"layout", ParameterKind::choice, false, "contiguous", arrays::layouts,
       "gaps: a matrix has gaps between its rows, so that elements are copied one by one", true},
      arrays::optional_size("dims", "", "with gaps: dimensions of the tensors, each a division; default: 2"),
@@ -192,7 +194,8 @@ constexpr ArrayOperator cat_operator{
     },
     [](const Sizes& s) {
         if (s.gaps && !s.torch) {
-            throw Error("cat layout", "gaps", "implementation=torch: an ideal kernel takes parts as they are");
+            throw Error("cat layout", "gaps",
+                        "implementation=torch: an ideal kernel takes parts as they are");
         }
         constexpr std::int64_t fewest = 2, most = 4;  // CAT_ARRAY_MAX_INPUT_DIMS of Shape.cu
         if (s.dims < fewest || s.dims > most || (s.dims != fewest && !s.gaps)) {

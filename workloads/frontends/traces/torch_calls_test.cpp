@@ -147,18 +147,21 @@ TEST_CASE("what is not known has no operators, but bytes") {
 }
 
 TEST_CASE("a kernel's name says whether the arrays lie alike") {
-    const char* by_offsets = "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<F>>(int)";
+    const char* by_offsets =
+        "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<F>>(int)";
     const char* vectors = "void at::native::vectorized_elementwise_kernel<8, at::native::F>(int)";
     const auto heads = tensor({4, 32, 1024, 64}, "bf16", {2097152, 64, 2048, 1});
     const auto table = tensor({1024, 64});
-    CHECK(keys("mul", {heads, table}, by_offsets) == "elementwise dtype=bf16 inputs=2 n=8388608 repeated=1 row=64");
+    CHECK(keys("mul", {heads, table}, by_offsets) ==
+          "elementwise dtype=bf16 inputs=2 n=8388608 repeated=1 row=64");
     CHECK(keys("add", {heads, heads}, by_offsets) == "elementwise dtype=bf16 inputs=2 n=8388608 row=64");
     CHECK(keys("add", {heads, heads}, vectors) == "add dtype=bf16 n=8388608");
     CHECK(keys("silu", {heads}, by_offsets) == "elementwise dtype=bf16 flops=10 n=8388608 row=64");
     TracedArgument halves;
     halves.is_list = true;
     halves.tensors = {{{512, 32}, {32, 1}, "bf16"}, {{512, 32}, {64, 1}, "bf16"}};
-    CHECK(keys("cat", {halves, text("1")}, "void at::native::CatArrayBatchedCopy<T, unsigned int, 4, 64, 64>(T*)") ==
+    CHECK(keys("cat", {halves, text("1")},
+               "void at::native::CatArrayBatchedCopy<T, unsigned int, 4, 64, 64>(T*)") ==
           "cat cols=32 dtype=bf16 layout=gaps rows=512");
     CHECK(keys("cat", {halves, text("1")}, "void at::native::CatArrayBatchedCopy_contig<T, 4>(T*)") ==
           "cat cols=32 dtype=bf16 rows=512");
