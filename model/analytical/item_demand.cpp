@@ -728,7 +728,14 @@ class Accumulator {
             return missed * (1.0 - hit) + gpu_.latency.l1 * hit;
         }
         const Cycles found = machine::latency_in_sm(op, kernel_, result_.warps, gpu_);
-        const double missed = machine::constants_missed(kernel_, op, gpu_) * static_cast<double>(op.count);
+        const double addresses = machine::constant_addresses(kernel_, op);
+        const double missed =
+            machine::constants_missed(kernel_, op, gpu_) * static_cast<double>(op.count) * addresses;
+        if (addresses > 1.0) {
+            // Other lanes' addresses are served behind the first.
+            return found + machine::constant_cycles(kernel_, op, gpu_) - gpu_.l1.constant_interval +
+                   std::max(Cycles{}, gpu_.latency.constant - found) * std::min(1.0, missed);
+        }
         if (!(missed > 0.0)) return found;
         // Loads of constants that are under way together walk along one line: any of them may begin it.
         constants_missed_ = std::min(1.0, constants_missed_ + missed);

@@ -40,4 +40,25 @@ TEST_CASE("a load of constants takes its words, one after another") {
     CHECK(constants_missed(kernel, op, gpu) == doctest::Approx(1.0 / 6.0));
 }
 
+TEST_CASE("lanes that ask for different addresses are served one address after another") {
+    auto gpu = hw::load_gpu("h200-sxm");
+    gpu.l1.constant_interval = hw::Cycles(2.0);
+    kernel::Kernel kernel;
+    kernel.buffers.emplace_back().dtype = hw::Dtype::int8;
+    kernel::Access& access = kernel.accesses.emplace_back();
+    access.buffer = 0;
+    access.bytes = 4;
+    kernel::Op op;
+    op.cls = hw::InstructionClass::ld_constant;
+    op.access_count = 1;
+    CHECK(constant_addresses(kernel, op) == 1.0);
+    // All lanes at addresses of their own, and eight addresses by four lanes each, of which two are off.
+    access.pattern = kernel::PatternKind::listed;
+    access.pool_length = 64;
+    for (int lane = 0; lane < 32; ++lane) kernel.address_list.push_back(4 * lane);
+    for (int lane = 0; lane < 32; ++lane) kernel.address_list.push_back(lane < 2 ? -1 : 4 * (lane / 4));
+    CHECK(constant_addresses(kernel, op) == (32.0 + 8.0) / 2.0);
+    CHECK(constant_cycles(kernel, op, gpu).value() == 2.0 * 20.0);
+}
+
 }  // namespace warptime::model::machine

@@ -1116,7 +1116,34 @@ class Lowering {
         return !placed ? 0 : own.has("128") ? 16 : own.has("64") ? 8 : 4;
     }
 
-    /// One address for all lanes: further addresses are instructions of their own.
+    /// Lists places in a bank of the lanes of a load, where they ever differ; at most `most_listed` of the
+    /// traced executions.
+    void list_constants(std::uint32_t instruction, mk::Access& access) {
+        std::vector<const ConstantLanes*> traced;
+        bool differ = false;
+        for (const auto& cta : input_.trace->ctas()) {
+            for (const WarpTrace& warp : cta->warps) {
+                for (const ConstantLanes& load : warp.constant_lanes) {
+                    if (load.instruction != instruction) continue;
+                    traced.push_back(&load);
+                    const auto first = load.offset[static_cast<std::size_t>(std::countr_zero(load.lanes))];
+                    for (std::size_t l = 0; l < lanes_per_warp; ++l)
+                        differ = differ || (((load.lanes >> l) & 1U) != 0 && load.offset[l] != first);
+                }
+            }
+        }
+        if (!differ) return;
+        access.pattern = mk::PatternKind::listed;
+        access.pool_first = static_cast<std::uint32_t>(kernel_.address_list.size());
+        const std::size_t rows = std::min(most_listed, traced.size());
+        for (std::size_t row = 0; row < rows; ++row) {
+            const ConstantLanes& load = *traced[row * traced.size() / rows];
+            for (std::size_t l = 0; l < lanes_per_warp; ++l)
+                kernel_.address_list.push_back(((load.lanes >> l) & 1U) != 0 ? load.offset[l] : -1);
+        }
+        access.pool_length = static_cast<std::uint32_t>(rows) * lanes_per_warp;
+    }
+
     void add_constants(std::uint32_t instruction, int bytes) {
         constexpr std::int64_t bank_bytes = 65536;  // CUDA C++ Programming Guide, Constant Memory.
         const auto [known, fresh] =
@@ -1137,6 +1164,7 @@ class Lowering {
             kernel_.reuse.push_back(reuse->second);
             access.reuse = static_cast<std::uint16_t>(kernel_.reuse.size());
         }
+        list_constants(instruction, access);
         builder_.access(access);
     }
 

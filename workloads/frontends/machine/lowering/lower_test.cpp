@@ -605,6 +605,28 @@ TEST_CASE("loads from a table of constants say their bytes, those of parameters 
     CHECK(kernel.buffers[static_cast<std::size_t>(table)].space == mk::Space::constant);
 }
 
+TEST_CASE("loads of constants list their lanes' places where these differ") {
+    const auto loads_of = [](const std::string& step) {
+        const Program program(
+            {"S2R R0, SR_TID.X", "IMAD.SHL.U32 R2, R0, " + step + ", RZ", "LDC R5, c[0x0][R2+0x210]"},
+            with_parameters(32));
+        mk::Kernel kernel = lowered(program, one_cta(32), std::vector<std::uint64_t>(32));
+        mk::check(kernel);
+        return kernel;
+    };
+    const mk::Kernel apart = loads_of("0x8");
+    const mk::Access& access = apart.accesses_of(ops_of(apart, InstructionClass::ld_constant).at(0))[0];
+    REQUIRE(access.pattern == mk::PatternKind::listed);
+    REQUIRE(access.pool_length == 32);
+    for (std::int64_t lane = 0; lane < 32; ++lane)
+        CHECK(apart.address_list[static_cast<std::size_t>(access.pool_first + lane)] -
+                  apart.address_list[access.pool_first] ==
+              8 * lane);
+    const mk::Kernel alike = loads_of("0x0");
+    CHECK(alike.accesses_of(ops_of(alike, InstructionClass::ld_constant).at(0))[0].pattern ==
+          mk::PatternKind::broadcast);
+}
+
 TEST_CASE("atomics return where a register takes the old value, and caches are named by modifiers") {
     const Buffer buffer(std::uint64_t{128});
     const auto only = [&buffer](const std::string& line) {

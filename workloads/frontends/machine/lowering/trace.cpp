@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/frontends/machine/lowering/trace.hpp"
 
+#include "model/machine/demand/distinct_numbers.hpp"
+
 #include <algorithm>
 #include <bit>
 
@@ -42,17 +44,29 @@ void TraceRecorder::instruction(const Warp& warp, std::uint32_t pc, Mask active,
     trace.stretches.push_back({pc, 1, active});
 }
 
+void TraceRecorder::constants(const AccessEvent& event, WarpTrace& trace) {
+    // Lanes at one address ask once.
+    model::machine::DistinctNumbers asked;
+    ConstantLanes all{event.instruction, event.lanes, {}};
+    for (Mask left = event.lanes; left != 0; left &= left - 1U) {
+        const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+        const std::uint64_t offset = event.address[lane];
+        all.offset[lane] = static_cast<std::uint16_t>(offset);
+        const std::size_t before = asked.count();
+        if (asked.place_of(static_cast<std::int64_t>(offset)) == before &&
+            trace.constants.size() < most_constants)
+            trace.constants.push_back({event.instruction, offset});
+    }
+    if (trace.constant_lanes.size() < most_constant_lanes) trace.constant_lanes.push_back(all);
+}
+
 void TraceRecorder::access(const Warp& warp, const AccessEvent& event) {
     WarpTrace& trace = trace_of(warp);
     if (trace.truncated || trace.stretches.empty()) {
         return;
     }
     if (event.space == AccessSpace::constant) {
-        // Lanes that ask for further addresses make instructions of their own.
-        if (event.lanes != 0 && trace.constants.size() < most_constants) {
-            const auto lane = static_cast<std::size_t>(std::countr_zero(event.lanes));
-            trace.constants.push_back({event.instruction, event.address[lane]});
-        }
+        if (event.lanes != 0) constants(event, trace);
         return;
     }
     if (trace.made.size() <= event.instruction) {

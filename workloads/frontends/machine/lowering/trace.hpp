@@ -26,10 +26,17 @@ struct TracedAccess {
     AccessEvent event;
 };
 
-/// A load of constants at a place that a register held.
+/// One of the addresses of a load of constants at places that registers held.
 struct TracedConstant {
     std::uint32_t instruction = 0;
     std::uint64_t offset = 0;
+};
+
+/// Places in a bank of all lanes of such a load.
+struct ConstantLanes {
+    std::uint32_t instruction = 0;
+    Mask lanes = 0;
+    std::array<std::uint16_t, lanes_per_warp> offset{};
 };
 
 struct WarpTrace {
@@ -37,6 +44,7 @@ struct WarpTrace {
     std::vector<Stretch> stretches;
     std::vector<TracedAccess> accesses;
     std::vector<TracedConstant> constants;
+    std::vector<ConstantLanes> constant_lanes;
     std::vector<BarrierEvent> barriers;  ///< mbarriers
     std::vector<std::uint32_t> made;     ///< number of accesses, kept or not, by instruction
     bool truncated = false;              ///< the warp ran on beyond what was kept
@@ -65,9 +73,11 @@ class TraceRecorder final : public Observer {
 
     /// Constants kept of each warp.
     static constexpr std::size_t most_constants = 4096;
+    static constexpr std::size_t most_constant_lanes = 256;
 
   private:
     WarpTrace& trace_of(const Warp& warp);
+    static void constants(const AccessEvent& event, WarpTrace& trace);
 
     std::size_t most_stretches_;
     std::size_t most_accesses_;
