@@ -212,9 +212,9 @@ TEST_CASE("operands that are found take less time than none, those of other size
     const double others[] = {4096.0};
     CHECK(predictor("h200-sxm").evaluate_found(softmax, cold, others).time == time_of(softmax, cold));
     // Weights that are read once stay where they were.
-    const Operation product = make_operation("gemm", {{"m", "16"}, {"n", "8192"}, {"k", "8192"}});
-    const double activations[] = {2.0 * 16 * 8192};
-    const double weights[] = {2.0 * 8192 * 8192};
+    const Operation product = make_operation("gemm", {{"m", "16"}, {"n", "2048"}, {"k", "2048"}});
+    const double activations[] = {2.0 * 16 * 2048};
+    const double weights[] = {2.0 * 2048 * 2048};
     const double near = predictor("h200-sxm").evaluate_found(product, cold, activations).time;
     CHECK(near <= time_of(product, cold));
     CHECK(near > 0.9 * time_of(product, cold));

@@ -123,11 +123,22 @@ void ArrayRequest::lower(const libraries::Libraries& libraries, const hw::Gpu& g
 
 SetNumber setter_of(std::string_view parameter) {
     static constexpr std::pair<std::string_view, SetNumber> setters[] = {
-        {"n", set<&Sizes::n>},           {"rows", set<&Sizes::rows>},       {"cols", set<&Sizes::cols>},
-        {"k", set<&Sizes::k>},           {"indices", set<&Sizes::indices>}, {"size", set<&Sizes::size>},
-        {"radius", set<&Sizes::radius>}, {"tensors", set<&Sizes::tensors>}, {"inputs", set<&Sizes::inputs>},
-        {"flops", set<&Sizes::flops>},   {"outputs", set<&Sizes::outputs>}, {"bins", set<&Sizes::bins>},
+        {"n", set<&Sizes::n>},
+        {"rows", set<&Sizes::rows>},
+        {"cols", set<&Sizes::cols>},
+        {"k", set<&Sizes::k>},
+        {"indices", set<&Sizes::indices>},
+        {"size", set<&Sizes::size>},
+        {"radius", set<&Sizes::radius>},
+        {"tensors", set<&Sizes::tensors>},
+        {"inputs", set<&Sizes::inputs>},
+        {"flops", set<&Sizes::flops>},
+        {"outputs", set<&Sizes::outputs>},
+        {"bins", set<&Sizes::bins>},
         {"heads", set<&Sizes::heads>},
+        {"dims", set<&Sizes::dims>},
+        {"row", set<&Sizes::row>},
+        {"repeated", set<&Sizes::repeated>},
     };
     for (const auto& [name, setter] : setters) {
         if (name == parameter) return setter;

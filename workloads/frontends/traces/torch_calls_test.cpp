@@ -123,7 +123,7 @@ TEST_CASE("lists of tensors take their type and sizes from kernels") {
     CHECK(operations_of(call).empty());
     const std::vector<Operation> found = operations_of(call, {&launched, 1});
     REQUIRE(found.size() == 1);
-    CHECK(key_of(found.front()) == "cat cols=16 dtype=bf16 layout=gaps rows=32");
+    CHECK(key_of(found.front()) == "cat cols=16 dims=3 dtype=bf16 layout=gaps rows=32");
 
     kernel.name = "void at::native::multi_tensor_apply_kernel<FusedAdamMathFunctor<c10::BFloat16, 4> >";
     kernel.grid = "320x1x1";
