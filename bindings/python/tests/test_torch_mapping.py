@@ -193,7 +193,7 @@ def test_a_loss_is_one_operator() -> None:
     kept = Call("aten.detach", {"self": found}, [found], view=True)
     loss = Call("aten.nll_loss_forward", {"self": found, "target": T((64,), "int64")}, [T(())], module="loss")
     rows = rows_of(Trace([soft, kept, loss]))
-    assert text(rows) == "cross_entropy rows=64 cols=1000 dtype=bf16 module=loss phase=forward"
+    assert text(rows) == "cross_entropy rows=64 cols=1000 dtype=bf16 near=128000@128512 module=loss phase=forward"
     other = Call("aten.nll_loss_forward", {"self": scores, "target": T((64,), "int64")}, [T(())])
     assert [row["op"] for row in rows_of(Trace([soft, other]))] == ["softmax", "sum"]
 
