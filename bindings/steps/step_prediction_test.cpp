@@ -31,8 +31,8 @@ struct Chip {
         return steps::predict_step(file, "a.step", predictor, "analytical", {}, options);
     }
     model::prediction::Estimate alone(const char* op,
-                                      std::map<std::string, std::string, std::less<>> parameters) {
-        return predictor.evaluate(workloads::make_operation(op, std::move(parameters)), {});
+                                      const std::map<std::string, std::string, std::less<>>& parameters) {
+        return predictor.evaluate(workloads::make_operation(op, parameters), {});
     }
 };
 

@@ -104,7 +104,7 @@ TEST_CASE("warps of a CTA meet at its barrier in a launch that races") {
 TEST_CASE("loops that count, that read what nobody changes, or that wait do not race") {
     const auto races = [](std::vector<std::string> lines) {
         lines.insert(lines.begin(), {"MOV R2, c[0x0][0x210]", "MOV R3, c[0x0][0x214]"});
-        return Program(std::move(lines), one_parameter()).code().races.front();
+        return Program(lines, one_parameter()).code().races.front();
     };
     CHECK_FALSE(races(
         {"again:", "IADD3 R4, R4, -0x1, RZ", "ISETP.NE.AND P0, PT, R4, RZ, PT", "@P0 BRA `(again)", "EXIT"}));
