@@ -242,7 +242,7 @@ mk::Kernel loading_warps(const Lines& warp_place, const Buffer& buffer) {
                                                {"IMAD.WIDE.U32 R6, R4, 0x1, c[0x0][0x210]",
                                                 "LDG.E R12, desc[UR4][R6.64]", "IADD3 R4, R4, 0x80, RZ"})}),
                           with_parameters(1));
-    const mk::Kernel kernel = lowered(program, launch(4, 256), {buffer.address()});
+    mk::Kernel kernel = lowered(program, launch(4, 256), {buffer.address()});
     mk::check(kernel);
     REQUIRE(kernel.accesses.size() == 1);
     CHECK(kernel.accesses[0].pattern == mk::PatternKind::contiguous);
@@ -618,10 +618,11 @@ TEST_CASE("loads of constants list their lanes' places where these differ") {
     const mk::Access& access = apart.accesses_of(ops_of(apart, InstructionClass::ld_constant).at(0))[0];
     REQUIRE(access.pattern == mk::PatternKind::listed);
     REQUIRE(access.pool_length == 32);
-    for (std::int64_t lane = 0; lane < 32; ++lane)
+    for (std::int64_t lane = 0; lane < 32; ++lane) {
         CHECK(apart.address_list[static_cast<std::size_t>(access.pool_first + lane)] -
                   apart.address_list[access.pool_first] ==
               8 * lane);
+    }
     const mk::Kernel alike = loads_of("0x0");
     CHECK(alike.accesses_of(ops_of(alike, InstructionClass::ld_constant).at(0))[0].pattern ==
           mk::PatternKind::broadcast);
