@@ -2,48 +2,26 @@
 // three stages, each guarded by a barrier that counts the bytes that have arrived.
 // SPDX-License-Identifier: Apache-2.0
 #include "textbook.cuh"
+#include "transaction_barriers.cuh"
 
 using namespace textbook;
 
 constexpr int threads = 128, words = 2048;  // 8 KiB a tile
 
-__device__ unsigned shared_address(const void* pointer) {
-    return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
-
 /// Barriers that one thread arrives at, once for each tile.
 __device__ void start_barriers(std::uint64_t* barriers, int count) {
     for (int i = 0; i < count; ++i) {
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barriers + i)) : "memory");
+        start_barrier(barriers + i, 1);
     }
     // The copy engine must see them too.
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/// Waits until the barrier's phase of this parity is over.
-__device__ void wait_for(std::uint64_t* barrier, int parity) {
-    asm volatile(
-        "{\n"
-        ".reg .pred done;\n"
-        "again:\n"
-        "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-        "@!done bra again;\n"
-        "}" ::"r"(shared_address(barrier)),
-        "r"(parity)
-        : "memory");
-}
-
 /// Arrives at the barrier and tells it how many bytes are still to come, then asks for them.
-__device__ void bulk_load(unsigned* tile, const unsigned* from, int bytes, std::uint64_t* barrier) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
-                 "r"(bytes)
-                 : "memory");
-    asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-            shared_address(tile)),
-        "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(shared_address(barrier))
-        : "memory");
+__device__ void load_tile(unsigned* tile, const unsigned* from, int bytes, std::uint64_t* barrier) {
+    expect_bytes(barrier, bytes);
+    bulk_load(tile, from, bytes, barrier);
 }
 
 __device__ void bulk_store(unsigned* to, const unsigned* tile, int bytes) {
@@ -76,7 +54,7 @@ __global__ void bulk_in(const unsigned* from, unsigned* to, int count) {
     const int tile_count = (count + words - 1) / words;
     const auto load = [&](int tile, int stage) {
         if (threadIdx.x == 0 && tile < tile_count) {
-            bulk_load(tiles[stage], from + tile * words, words_of_tile(tile, count) * 4, &arrived[stage]);
+            load_tile(tiles[stage], from + tile * words, words_of_tile(tile, count) * 4, &arrived[stage]);
         }
     };
     if (threadIdx.x == 0) {
@@ -137,7 +115,7 @@ __global__ void bulk_in_and_out(const unsigned* from, unsigned* to, int count) {
     const int tile_count = (count + words - 1) / words;
     const auto load = [&](int tile, int stage) {
         if (tile < tile_count) {
-            bulk_load(tiles[stage], from + tile * words, words_of_tile(tile, count) * 4, &arrived[stage]);
+            load_tile(tiles[stage], from + tile * words, words_of_tile(tile, count) * 4, &arrived[stage]);
         }
     };
     if (threadIdx.x > 0) {
@@ -169,7 +147,7 @@ __global__ void bulk_inverted(const unsigned* from, unsigned* to, int count) {
     const int tile_count = (count + words - 1) / words;
     const auto load = [&](int tile, int stage) {
         if (tile < tile_count) {
-            bulk_load(tiles[stage], from + tile * words, words_of_tile(tile, count) * 4, &arrived[stage]);
+            load_tile(tiles[stage], from + tile * words, words_of_tile(tile, count) * 4, &arrived[stage]);
         }
     };
     if (threadIdx.x == 0) {

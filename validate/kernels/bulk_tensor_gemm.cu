@@ -3,6 +3,7 @@
 // 128 elements at a time. With two and four stages, one and two consumers, and with products left in flight.
 // SPDX-License-Identifier: Apache-2.0
 #include "textbook.cuh"
+#include "transaction_barriers.cuh"
 
 #include <cuda.h>
 
@@ -31,36 +32,6 @@ struct alignas(1024) Ring {
     std::uint64_t full[stages], empty[stages];
 };
 
-__device__ unsigned shared_address(const void* pointer) {
-    return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
-
-__device__ void start_barrier(std::uint64_t* barrier, int arrivals) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals)
-                 : "memory");
-}
-
-/// Waits until the barrier's phase of this parity is over.
-__device__ void wait_for(std::uint64_t* barrier, int parity) {
-    asm volatile(
-        "{\n"
-        ".reg .pred done;\n"
-        "again:\n"
-        "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-        "@!done bra again;\n"
-        "}" ::"r"(shared_address(barrier)),
-        "r"(parity)
-        : "memory");
-}
-__device__ void arrive(std::uint64_t* barrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
-}
-/// Arrives and tells the barrier how many bytes are still to come.
-__device__ void expect(std::uint64_t* barrier, int bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
-                 "r"(bytes)
-                 : "memory");
-}
 /// Asks for the box of a matrix from this row and element on; what lies outside of the matrix is zero.
 __device__ void load_box(unsigned char* slice, const CUtensorMap& map, int k, int row,
                          std::uint64_t* barrier) {
@@ -149,7 +120,7 @@ __device__ void produce(Ring<groups, stages>& ring, const CUtensorMap& first, co
     int stage = 0, parity = 1;  // of the empty barriers: the first waits pass
     for (int i = 0; i < slices; ++i) {
         wait_for(&ring.empty[stage], parity);
-        expect(&ring.full[stage], sizeof ring.first[0] + sizeof ring.second[0]);
+        expect_bytes(&ring.full[stage], sizeof ring.first[0] + sizeof ring.second[0]);
         load_box(ring.first[stage], first, i * slice_size, blockIdx.y * groups * group_rows,
                  &ring.full[stage]);
         load_box(ring.second[stage], second, i * slice_size, blockIdx.x * tile_columns, &ring.full[stage]);
