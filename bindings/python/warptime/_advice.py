@@ -17,7 +17,7 @@ from warptime._gpu import gpu as gpu_of
 from warptime._plots import plot_remedies, plot_what_if
 from warptime._prediction import Prediction, Request
 from warptime._text import Report, data_frame, html_table
-from warptime._values import Value, text_of, texts_of, utf8
+from warptime._values import CONDITIONS, Value, text_of, texts_of, utf8
 from warptime.plotting import Axes, tornado
 
 if TYPE_CHECKING:
@@ -193,14 +193,13 @@ def _request(op: str | Prediction, gpu: str | Gpu | None, keywords: Mapping[str,
         return op._request
     if not isinstance(op, str):
         raise WarptimeError("op", utf8(repr(op)), "the name of an operator, or a prediction")
-    names = ("cache", "duty", "data", "available_sms", "clock_mhz", "ecc")
-    parameters = {name: value for name, value in keywords.items() if name not in names and name != "engine"}
+    parameters = {name: value for name, value in keywords.items() if name not in CONDITIONS and name != "engine"}
     engine = keywords.get("engine")
     return Request(
         utf8(op),
         texts_of(op, parameters),
         required(gpu),
-        texts_of("conditions", {name: keywords[name] for name in names if name in keywords}),
+        texts_of("conditions", {name: keywords[name] for name in CONDITIONS if name in keywords}),
         text_of("conditions", "engine", "analytical" if engine is None else engine),
     )
 

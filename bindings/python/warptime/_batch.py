@@ -14,7 +14,7 @@ from warptime._error import WarptimeError
 from warptime._gpu import Changes, Gpu, required
 from warptime._operators import takes_extent
 from warptime._text import data_frame, html_table, table
-from warptime._values import Value, dtype_name, text_of, utf8
+from warptime._values import CONDITIONS, Value, dtype_name, text_of, utf8
 
 if TYPE_CHECKING:
     import pandas
@@ -306,14 +306,7 @@ def predict_batch(
     if not isinstance(op, str):
         raise WarptimeError("op", utf8(repr(op)), "the name of an operator")
     op = utf8(op)
-    conditions = {
-        "cache": cache,
-        "duty": duty,
-        "data": data,
-        "available_sms": available_sms,
-        "clock_mhz": clock_mhz,
-        "ecc": ecc,
-    }
+    conditions = dict(zip(CONDITIONS, (cache, duty, data, available_sms, clock_mhz, ecc), strict=True))
     given = {**parameters, **{name: value for name, value in conditions.items() if value is not None}}
     columns = {utf8(name): _column(op, name, value) for name, value in given.items()}
     words = text_of("conditions", "engine", engine)

@@ -9,7 +9,7 @@ from warptime._error import WarptimeError
 from warptime._gpu import Gpu, required
 from warptime._prediction import Prediction, Request
 from warptime._text import Report
-from warptime._values import Value, text_of, texts_of, utf8
+from warptime._values import CONDITIONS, Value, text_of, texts_of, utf8
 
 
 def predict(
@@ -41,14 +41,7 @@ def predict(
     """
     if not isinstance(op, str):
         raise WarptimeError("op", utf8(repr(op)), "the name of an operator")
-    conditions = {
-        "cache": cache,
-        "duty": duty,
-        "data": data,
-        "available_sms": available_sms,
-        "clock_mhz": clock_mhz,
-        "ecc": ecc,
-    }
+    conditions = dict(zip(CONDITIONS, (cache, duty, data, available_sms, clock_mhz, ecc), strict=True))
     request = Request(
         utf8(op),
         texts_of(op, parameters),

@@ -19,7 +19,7 @@ from warptime._text import Report, data_frame, html_table, table
 from warptime._tiles_by_code import Product, in_order
 from warptime._triton_arguments import names_of
 from warptime._triton_compile import compiled_count
-from warptime._values import Value, text_of, texts_of, utf8
+from warptime._values import CONDITIONS, Value, text_of, texts_of, utf8
 from warptime.plotting import Axes
 
 if TYPE_CHECKING:
@@ -333,14 +333,7 @@ def best_tiles(
         raise WarptimeError("top", utf8(repr(top)), "a whole number from 1")
     chosen: str | list[dict[str, str]]
     chosen = utf8(os.fspath(space)) if isinstance(space, (str, os.PathLike)) else _listed(op, space)
-    conditions = {
-        "cache": cache,
-        "duty": duty,
-        "data": data,
-        "available_sms": available_sms,
-        "clock_mhz": clock_mhz,
-        "ecc": ecc,
-    }
+    conditions = dict(zip(CONDITIONS, (cache, duty, data, available_sms, clock_mhz, ecc), strict=True))
     asked = (
         utf8(op),
         texts_of(op, parameters),

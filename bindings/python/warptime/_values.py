@@ -22,6 +22,10 @@ class SomeDtype(Protocol):
 Value: TypeAlias = "str | SupportsIndex | SupportsFloat | Sequence[int] | SomeDtype | type[np.generic] | os.PathLike[str] | None"
 
 
+#: the conditions of a prediction, beside the engine, by their names in calls and in columns of a batch
+CONDITIONS = ("cache", "duty", "data", "available_sms", "clock_mhz", "ecc")
+
+
 def utf8(text: str) -> str:
     """The text without what UTF-8 cannot hold (lone surrogates)."""
     return text.encode("utf-8", "replace").decode("utf-8")

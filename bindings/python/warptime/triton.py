@@ -43,13 +43,12 @@ from warptime._triton_compile import (
     pointer_to,
     require_triton,
 )
-from warptime._values import Value, text_of, texts_of, utf8
+from warptime._values import CONDITIONS, Value, text_of, texts_of, utf8
 
 __all__ = ["Pointer", "Pruning", "early_config_prune", "estimate_matmul_time", "predict", "prune"]
 
 _MS_PER_S = 1e3
 _US_PER_MS = 1e3
-_CONDITIONS = ("cache", "duty", "data", "available_sms", "clock_mhz", "ecc")
 _MOST_KNOWN = 1 << 14  # remembered answers; all are dropped together
 
 _Refusal = tuple[bool, str, str, str]
@@ -85,8 +84,8 @@ class _Tuner:
         self._gpu = None if gpu is None else gpu_of(gpu)
         self._engine = text_of("conditions", "engine", engine)
         self._names = names
-        self._conditions = texts_of("conditions", {k: v for k, v in given.items() if k in _CONDITIONS})
-        self._parameters = texts_of("gemm", {k: v for k, v in given.items() if k not in _CONDITIONS})
+        self._conditions = texts_of("conditions", {k: v for k, v in given.items() if k in CONDITIONS})
+        self._parameters = texts_of("gemm", {k: v for k, v in given.items() if k not in CONDITIONS})
         self._known: dict[object, _Answer] = {}
 
     def gpu(self, arguments: Mapping[str, Any]) -> Gpu:
@@ -345,7 +344,7 @@ def predict(
     is compiled once in a process. Needs the package triton. Raises WarptimeError for arguments of another form and for
     what the interpreter of machine code refuses.
     """
-    conditions = {key: meta.pop(key) for key in _CONDITIONS if key in meta}
+    conditions = {key: meta.pop(key) for key in CONDITIONS if key in meta}
     chip = gpu_of(gpu)
     found = function_of(function)
     if len(args) > len(found.names):
