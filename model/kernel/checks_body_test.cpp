@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <limits>
 #include <string>
 
 namespace {
@@ -88,7 +90,7 @@ TEST_CASE("trips, branches and guards stay within what they can be") {
     CHECK(refused([](Kernel& k) { k.ops[0].count = 0; }) == "op 0 count");
 }
 
-TEST_CASE("an access leans to one CTA of a cluster only where lanes go to other CTAs' shared memory") {
+TEST_CASE("an access leans to one CTA of a cluster, or to one slice, only where its lanes go to these") {
     const auto with = [](double skew, Space space) {
         return refused([&](Kernel& k) {
             k.grid.x *= 4;
@@ -99,7 +101,9 @@ TEST_CASE("an access leans to one CTA of a cluster only where lanes go to other 
         });
     };
     CHECK(with(1.0, Space::global).empty());
-    CHECK(with(2.0, Space::global).empty());
+    for (const double skew : {0.0, 0.5, 2.0, 96.0}) CHECK(with(skew, Space::global).empty());
+    CHECK(with(-0.5, Space::global) == "op 0 access 0");
+    CHECK(with(std::numeric_limits<double>::infinity(), Space::global) == "op 0 access 0");
     CHECK(with(2.0, Space::shared) == "op 0 access 0");
     CHECK(with(0.25, Space::cluster_shared).empty());
     CHECK(with(4.0, Space::cluster_shared).empty());
