@@ -427,4 +427,21 @@ inline std::string refusal_of(const std::string& line) {
     return program.code().refused.size() == 1 ? program.code().refused.at(0) : std::string{};
 }
 
+/// A program with one parameter of eight bytes.
+inline ProgramOptions one_parameter() {
+    ProgramOptions options;
+    options.parameters = 1;
+    return options;
+}
+
+/// Warp-instructions of an opcode that a launch has executed.
+[[nodiscard]] inline std::uint64_t executed(const LaunchCounts& counts, const Program& program,
+                                            std::string_view opcode) {
+    std::uint64_t all = 0;
+    for (std::size_t i = 0; i < counts.instructions.size(); ++i) {
+        all += program.code().lines[i]->opcode == opcode ? counts.instructions[i].warps : 0;
+    }
+    return all;
+}
+
 }  // namespace warptime::workloads::frontends::machine::fixture

@@ -10,12 +10,9 @@ namespace warptime::workloads::frontends::machine {
 
 namespace {
 
-constexpr std::uint64_t sector_bytes = 32;
-constexpr std::uint64_t line_bytes = 128;
-
 /// Spreads neighbouring lines and those of any stride (Fibonacci hashing).
-std::size_t slice_of(std::uint64_t address, std::size_t slices) {
-    return static_cast<std::size_t>(((address / line_bytes) * 0x9E3779B97F4A7C15ULL >> 32U) % slices);
+std::size_t slice_of(std::uint64_t line, std::size_t slices) {
+    return static_cast<std::size_t>((line * 0x9E3779B97F4A7C15ULL >> 32U) % slices);
 }
 
 }  // namespace
@@ -45,6 +42,8 @@ SliceQueues::SliceQueues(const Chip& chip, std::size_t instructions)
     : slices_(static_cast<std::size_t>(chip.l2.slices)),
       interval_(chip.l2.interval),
       latency_(chip.l2.latency),
+      sector_bytes_(static_cast<std::uint64_t>(chip.cache.sector)),
+      line_bytes_(static_cast<std::uint64_t>(chip.cache.line)),
       free_(slices_),
       served_(slices_ * instructions) {}
 
@@ -56,9 +55,9 @@ double SliceQueues::serve(const Instruction& instruction, std::span<const std::u
     for_each_lane(enabled, [&](int lane) {
         const std::uint64_t address = addresses[static_cast<std::size_t>(lane)];
         const auto known = sectors.begin() + static_cast<std::ptrdiff_t>(count);
-        if (!each_lane && std::find(sectors.begin(), known, address / sector_bytes) != known) return;
-        sectors[count++] = address / sector_bytes;
-        const std::size_t slice = slice_of(address, slices_);
+        if (!each_lane && std::find(sectors.begin(), known, address / sector_bytes_) != known) return;
+        sectors[count++] = address / sector_bytes_;
+        const std::size_t slice = slice_of(address / line_bytes_, slices_);
         free_[slice] = std::max(free_[slice], now) + interval_;
         last = std::max(last, free_[slice]);
         ++served_[instruction.index * slices_ + slice];

@@ -44,6 +44,7 @@ class SliceQueues {
   private:
     std::size_t slices_;
     double interval_, latency_;
+    std::uint64_t sector_bytes_, line_bytes_;
     std::vector<double> free_;           ///< cycle from which each slice is free
     std::vector<std::uint64_t> served_;  ///< by instruction and slice
 };

@@ -10,20 +10,6 @@ namespace {
 
 using namespace fixture;
 
-ProgramOptions one_parameter() {
-    ProgramOptions options;
-    options.parameters = 1;
-    return options;
-}
-
-std::uint64_t executed(const LaunchCounts& counts, const Program& program, std::string_view opcode) {
-    std::uint64_t all = 0;
-    for (std::size_t i = 0; i < counts.instructions.size(); ++i) {
-        all += program.code().lines[i]->opcode == opcode ? counts.instructions[i].warps : 0;
-    }
-    return all;
-}
-
 /// Adds one to a word by exchanges, until one succeeds.
 Program additions() {
     return Program(
@@ -33,8 +19,19 @@ Program additions() {
         one_parameter());
 }
 
+/// An H200 of a single SM that holds so many CTAs.
+RunOptions one_sm(int ctas) {
+    RunOptions options;
+    options.chip = chip_of(hw::load_gpu("h200-sxm"));
+    options.chip.limits.sm_count = 1;
+    options.chip.limits.ctas = ctas;
+    return options;
+}
+
 Chip chip_with(int slices, double interval, double latency) {
     Chip chip;
+    chip.cache.sector = 32;
+    chip.cache.line = 128;
     chip.l2 = {slices, interval, latency};
     return chip;
 }
@@ -61,10 +58,7 @@ TEST_CASE("threads that add by exchanges fail as often as others have been faste
 TEST_CASE("CTAs that come later find what those before them have left") {
     const Program program = additions();
     const Buffer word(Words{0});
-    RunOptions options;
-    options.chip = chip_of(hw::load_gpu("h200-sxm"));
-    options.chip.limits.sm_count = 1;
-    options.chip.limits.ctas = 1;
+    const RunOptions options = one_sm(1);
     LaunchShape shape = one_cta(1);
     shape.grid[0] = 9;
     const LaunchCounts counts = program.run(shape, {word.address()}, options);
@@ -75,10 +69,7 @@ TEST_CASE("CTAs that come later find what those before them have left") {
 TEST_CASE("no further CTA is begun beyond the budget") {
     const Program program = additions();
     const Buffer word(Words{0});
-    RunOptions options;
-    options.chip = chip_of(hw::load_gpu("h200-sxm"));
-    options.chip.limits.sm_count = 1;
-    options.chip.limits.ctas = 2;
+    RunOptions options = one_sm(2);
     options.budget = 30;
     LaunchShape shape = one_cta(1);
     shape.grid[0] = 2000;

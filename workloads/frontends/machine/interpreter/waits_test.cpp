@@ -18,20 +18,6 @@ std::vector<std::string> with_place(std::vector<std::string> rest) {
     return lines;
 }
 
-ProgramOptions one_parameter() {
-    ProgramOptions options;
-    options.parameters = 1;
-    return options;
-}
-
-std::uint64_t executed(const LaunchCounts& counts, const Program& program, std::string_view opcode) {
-    std::uint64_t all = 0;
-    for (std::size_t i = 0; i < counts.instructions.size(); ++i) {
-        all += program.code().lines[i]->opcode == opcode ? counts.instructions[i].warps : 0;
-    }
-    return all;
-}
-
 }  // namespace
 
 TEST_CASE("CTAs that wait for the one before are as deep as the grid is long, and look once each") {

@@ -1144,6 +1144,7 @@ class Lowering {
         access.pool_length = static_cast<std::uint32_t>(rows) * lanes_per_warp;
     }
 
+    /// A load from a table in constant memory.
     void add_constants(std::uint32_t instruction, int bytes) {
         constexpr std::int64_t bank_bytes = 65536;  // CUDA C++ Programming Guide, Constant Memory.
         const auto [known, fresh] =
