@@ -566,7 +566,7 @@ class Accumulator {
         const double whole = static_cast<double>(kernel_.buffers[b].elements()) *
                              static_cast<double>(hw::bytes_of(kernel_.buffers[b].dtype));
         const double in_order =
-            (use.read_bytes - use.scattered_bytes) * static_cast<double>(kernel_.schedule.item_count());
+            (use.read_bytes - use.scattered.read) * static_cast<double>(kernel_.schedule.item_count());
         return whole > 0.0 ? std::clamp(in_order / whole, 0.0, 1.0) : 0.0;
     }
 
@@ -1053,7 +1053,7 @@ class Accumulator {
                                         all * lanes_per_warp * active * access.bytes, own, pieces_, traffic);
             }
             traffic.fetched_bytes += trips * executions * asked;
-            if (access.skew > 1.0 && op.cls == InstructionClass::ld_global) {
+            if (access.skew != 1.0 && op.cls == InstructionClass::ld_global) {
                 traffic.fullest += machine::l2_cycles(hw::Bytes(asked * machine::slice_visits(gpu_)), gpu_) *
                                    (trips * executions * access.skew);
             }
@@ -1081,7 +1081,7 @@ class Accumulator {
         }
         if (access.direction != kernel::Direction::read) {
             const double sent = executions * (1.0 - access.joined) * demand.sent;
-            if (access.skew > 1.0 && op.cls == InstructionClass::st_global) {
+            if (access.skew != 1.0 && op.cls == InstructionClass::st_global) {
                 traffic.fullest += machine::l2_ingest_cycles(hw::Bytes(demand.sent), gpu_) *
                                    (trips * executions * access.skew);
             }
@@ -1112,9 +1112,9 @@ class Accumulator {
                     traffic.again_lost += lost;
                     const double piece = gpu_.dram.access_bytes.value();
                     if (is_scattered(access))
-                        traffic.again_padding += lost * (piece / sector - 1.0) *
-                                                 machine::lone_share(touch.sectors * sector / touch.lines,
-                                                                     piece, gpu_.l1.line.value());
+                        traffic.again_apart += lost * piece / sector *
+                                               machine::lone_share(touch.sectors * sector / touch.lines,
+                                                                   piece, gpu_.l1.line.value());
                 }
                 part_->demand[machine::Server::l1] += machine::local_store_cycles(sent, gpu_);
                 if (part_ == &result_.loop) local_.store(sent, stores_.slowdown(), gpu_);

@@ -80,7 +80,7 @@ machine::L2Set set_of(const machine::BufferTraffic& use, double whole, double fo
 /// Share of a buffer's reads at addresses of their own. CTAs that read a buffer so are at other lines of it
 /// at any time, and their requests do not merge.
 double scattered_share(const machine::BufferTraffic& use) {
-    return use.read_bytes > 0.0 ? std::min(1.0, use.scattered_bytes / use.read_bytes) : 0.0;
+    return use.read_bytes > 0.0 ? std::min(1.0, use.scattered.read / use.read_bytes) : 0.0;
 }
 
 /// Items of one cluster of SMs that ask for the same lines at a time.
@@ -97,8 +97,8 @@ double readers_of(const machine::BufferTraffic& use, const machine::Operand& ope
 
 /// Bytes of `from_dram` whose pieces lie alone.
 double lone_bytes(const machine::BufferTraffic& use, double from_dram, const hw::Gpu& gpu) {
-    if (use.in_rows || !(use.scattered_visits > 0.0)) return 0.0;
-    const double part = use.scattered_bytes / use.scattered_visits;
+    if (use.in_rows || !(use.scattered.visits > 0.0)) return 0.0;
+    const double part = use.scattered.read / use.scattered.visits;
     return from_dram * scattered_share(use) *
            machine::lone_share(part, gpu.dram.access_bytes.value(), gpu.l1.line.value());
 }
@@ -119,18 +119,64 @@ machine::ScatteredSet scattered_set(const BufferReads& buffer, double items, con
     const machine::BufferTraffic& use = *buffer.use;
     const double line = gpu.l1.line.value();
     const double sector = gpu.l1.sector.value();
-    const double in_use = sector * std::popcount(use.scattered_sectors);
+    const double in_use = sector * std::popcount(use.scattered.sectors);
     machine::ScatteredSet set;
-    set.visits = use.scattered_visits * items;
-    set.lines = std::max(1.0, (use.scattered_span > 0.0 ? use.scattered_span : buffer.reached) / line);
+    set.visits = use.scattered.visits * items;
+    set.lines = std::max(1.0, (use.scattered.span > 0.0 ? use.scattered.span : buffer.reached) / line);
     const double span = set.lines * in_use;
-    const double part = std::max(use.scattered_bytes / use.scattered_visits, 1.0);
+    const double part = std::max(use.scattered.read / use.scattered.visits, 1.0);
     set.parts = std::max(1.0, std::min(line / part, in_use / sector));
     // Bytes that one visit reads together.
-    const double word = std::max(1.0, use.scattered_words / use.scattered_all);
+    const double word = std::max(1.0, use.scattered.words / use.scattered.all);
     set.once = machine::parts_visited(set.lines * set.parts, part / word,
-                                      use.scattered_all * items * word / std::max(span, word));
+                                      use.scattered.all * items * word / std::max(span, word));
     return set;
+}
+
+/// What stores and atomics leave dirty in the L2, in bytes.
+struct Dirtied {
+    double sectors = 0.0;  ///< of the dirty sectors that can leave
+    double lines = 0.0;    ///< of the lines that hold them
+    double pieces = 0.0;   ///< of the sectors, as DRAM's bus moves them
+    double apart = 0.0;    ///< part of the pieces that lies alone at places without an order
+
+    void add(const Dirtied& other) {
+        sectors += other.sectors;
+        lines += other.lines;
+        pieces += other.pieces;
+        apart += other.apart;
+    }
+};
+
+/// What all items leave dirty of a buffer of which `whole` bytes are in use. Lines leave whole, however few
+/// of their sectors are dirty, and a piece of DRAM's for each. Sectors that have been filled are written at
+/// once.
+Dirtied dirtied_by(const machine::BufferTraffic& use, double items, double whole,
+                   const machine::FilledSectors& parts, const hw::Gpu& gpu) {
+    const double line = gpu.l1.line.value();
+    const double piece = gpu.dram.access_bytes.value();
+    const machine::ScatteredTraffic& scattered = use.scattered;
+    const double stays =
+        use.again_lost * items +
+        machine::lines_dirtied(std::max(0.0, use.written_bytes - use.again_bytes) * items, whole, gpu);
+    Dirtied result;
+    result.sectors = std::max(stays, parts.touched) - parts.filled;
+    result.lines = result.pieces = result.sectors;
+    const double visited = std::max(scattered.written_lines, use.strided_written_lines);
+    if (visited > use.written_bytes) {
+        const double unfilled = result.sectors / std::max(1.0, result.sectors + parts.filled);
+        const double lines = machine::lines_dirtied(visited * items, whole, gpu, scattered.written_apart);
+        result.lines = std::max(result.sectors, lines * unfilled);
+        result.pieces = std::max(result.sectors, result.lines * piece / line);
+    }
+    if (scattered.written_lines > 0.0) {
+        const double of_line = line * scattered.written_sectors / scattered.written_lines;
+        result.apart = result.pieces * machine::lone_share(of_line, piece, line);
+    }
+    const double again = use.again_apart * items;
+    result.apart += again;
+    result.pieces += again * std::max(0.0, 1.0 - gpu.l1.sector.value() / piece);
+    return result;
 }
 
 /// Where loads of a buffer find their bytes. `distinct`: share of a wave's requests that are the first to
@@ -140,7 +186,7 @@ LoadWaits load_waits(const BufferReads& buffer, const machine::OperandTraffic& m
     const machine::BufferTraffic& use = *buffer.use;
     LoadWaits result;
     double later = 0.0;  // Share of the later waves' first loads that find nothing in the L2.
-    if (use.scattered_bytes > 0.0) {
+    if (use.scattered.read > 0.0) {
         result.first = std::min(1.0, buffer.from_dram / (use.read_bytes * items));
         later = result.first;
     } else if (moved.wave_bytes > 0.0) {
@@ -298,7 +344,7 @@ double stay_of_lines(const Reads& reads, double items, double written, const hw:
     for (std::size_t i = 0; i < reads.count; ++i) {
         const machine::BufferTraffic& use = *reads.buffers[i].use;
         const double whole = reads.operands[i].total_bytes;
-        if (use.scattered_bytes > 0.0) sets[scattered++] = scattered_set(reads.buffers[i], items, gpu);
+        if (use.scattered.read > 0.0) sets[scattered++] = scattered_set(reads.buffers[i], items, gpu);
         // Lines that are read once cross to another partition as often as not.
         passing.read += (1.0 - scattered_share(use)) * whole / line * machine::slice_visits(gpu);
     }
@@ -338,15 +384,11 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     std::size_t& count = reads.count;
     double footprint = 0.0;
     double written = 0.0;
-    double dirtied = 0.0;
-    double dirty_lines = 0.0;    // bytes of the lines of dirtied sectors
-    double leaving = 0.0;        // bytes of dirtied sectors, as DRAM's bus moves them
-    double leaving_apart = 0.0;  // part of these that lies alone at places without an order
-    double filled = 0.0;         // sectors covered in part, as DRAM's bus moves them in each direction
-    double filled_apart = 0.0;   // part of these that lies alone at places without an order
-    double padded = 0.0;         // part of these bytes that nobody counts
-    double pushed = 0.0;         // bytes of lines that make room for such sectors
-    double alone = 0.0;          // bytes beside written sectors that leave with them
+    Dirtied dirty;
+    double filled = 0.0;        // sectors covered in part, as DRAM's bus moves them in each direction
+    double filled_apart = 0.0;  // part of these that lies alone at places without an order
+    double padded = 0.0;        // part of these bytes that nobody counts
+    double pushed = 0.0;        // bytes of lines that make room for such sectors
     double sent = 0.0;
     double counted = 0.0;
     hw::Cycles fullest{};
@@ -357,34 +399,14 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             buffer, static_cast<double>(std::min(concurrent, kernel.schedule.item_count())));
         whole = use.reach.bytes(whole);
         written += use.written_bytes * items;
-        const double stays =
-            use.again_lost * items +
-            machine::lines_dirtied(std::max(0.0, use.written_bytes - use.again_bytes) * items, whole, gpu);
         const machine::FilledSectors parts =
             machine::filled_sectors({use.parted_bytes * items, use.written_bytes * items, whole,
-                                     use.written_apart, use.read_bytes * items},
+                                     use.scattered.written_apart, use.read_bytes * items},
                                     gpu);
-        // Sectors leave whole. Those that have been filled are written at once.
-        const double sectors = std::max(stays, parts.touched) - parts.filled;
-        const double unfilled = sectors / std::max(1.0, sectors + parts.filled);
-        // Lines leave whole, however few of their sectors are dirty, and a piece of DRAM's for each.
-        const double visited =
-            std::max({use.written_bytes, use.scattered_written_lines, use.strided_written_lines});
-        const double lines = std::max(
-            sectors, machine::lines_dirtied(visited * items, whole, gpu, use.written_apart) * unfilled);
-        const double pieces = std::max(sectors, lines * gpu.dram.access_bytes.value() / gpu.l1.line.value());
-        dirtied += sectors;
-        dirty_lines += lines;
-        leaving += pieces;
-        if (use.scattered_written_lines > 0.0)
-            leaving_apart +=
-                pieces * machine::lone_share(gpu.l1.line.value() * use.scattered_written_sectors /
-                                                 use.scattered_written_lines,
-                                             gpu.dram.access_bytes.value(), gpu.l1.line.value());
+        dirty.add(dirtied_by(use, items, whole, parts, gpu));
         filled += parts.on_bus;
-        if (use.written_apart > 0.0) filled_apart += parts.on_bus;
+        if (use.scattered.written_apart > 0.0) filled_apart += parts.on_bus;
         padded += parts.on_bus - parts.filled;
-        alone += use.again_padding * items;
         if (parts.filled > 0.0) pushed += parts.lines * gpu.l1.line.value() - parts.touched + parts.filled;
         sent += use.sent_bytes * items;
         counted += use.sectors_written * items;
@@ -503,20 +525,20 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
                                   ? use.read_bytes * items
                                   : moved.dram_bytes * turns + use.lost_bytes * items;
         buffer.from_dram = buffer.lines = missed;
-        if (use.scattered_bytes > 0.0) {
+        if (use.scattered.read > 0.0) {
             const machine::ScatteredSet set = scattered_set(buffer, items, gpu);
-            const double part = use.scattered_bytes / use.scattered_visits;
+            const double part = use.scattered.read / use.scattered.visits;
             const double visits = machine::visits_to_dram(set, stay_in_l2, gpu);
             machine::ScatteredSet lines = set;
             lines.parts = 1.0;
             lines.once = machine::expected_distinct(set.visits, set.lines);
             opened += std::max(
                 0.0, machine::visits_to_dram(lines, stay_in_l2, gpu) * gpu.l1.line.value() - visits * part);
-            const double ordered = std::min(missed, (use.read_bytes - use.scattered_bytes) * items);
+            const double ordered = std::min(missed, (use.read_bytes - use.scattered.read) * items);
             // Places that loads in order come to as well need no visit of their own.
             const double met = std::min(visits, set.once) * std::min(1.0, ordered / buffer.reached);
             buffer.from_dram = buffer.lines =
-                ordered + std::min((visits - met) * part, use.scattered_bytes * items);
+                ordered + std::min((visits - met) * part, use.scattered.read * items);
         }
         opened += buffer.gaps * std::min(1.0, missed / operand.total_bytes);
         scattered_read += lone_bytes(use, buffer.from_dram, gpu);
@@ -551,11 +573,8 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     result.dram_row_read = Bytes(row_read + filled - filled_apart);
     result.dram_scattered_read = Bytes(scattered_read + filled_apart);
     result.dram_padding = Bytes(padded);
-    result.dram_written_padding = Bytes(alone);
     result.l2_read = Bytes(asked);
     const Bytes stores{written};
-    const Bytes dirty{dirtied};
-    const double per_line = leaving / std::max(1.0, dirty_lines);
     // Results that leave after the main loop come out wave by wave.
     const bool throughout = Cycles{} < item.loop.demand[machine::Server::crossbar_write];
     const double bursts =
@@ -563,21 +582,24 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     // Results leave sooner where operands are hit again, since such operands stay longer than results.
     const bool hit_again = result.own_share < 1.0;
     const Bytes room = hit_again ? gpu.l2.capacity * gpu.l2.usable : gpu.l2.capacity;
-    const Bytes out = Bytes(dirty_lines) - std::min(Bytes(dirty_lines), machine::dirty_capacity_of(gpu));
-    result.dram_written =
-        conditions.cache == prediction::Cache::flushed
-            ? machine::writes_over_dirty(Bytes(read + opened + pushed), Bytes(dirty_lines),
-                                         machine::dirty_first_of(gpu), gpu.l2.dirty_fraction,
-                                         machine::dirty_capacity_of(gpu)) -
-                  out * (1.0 - per_line)
-            : machine::writes_over_clean(lookups_of(reads, kernel, gpu).filled, dirty, room,
-                                         machine::dirty_capacity_of(gpu), bursts);
-    result.dram_scattered_written =
-        out * (leaving_apart / std::max(1.0, dirty_lines)) + Bytes(filled_apart) +
-        Bytes(alone / (1.0 - gpu.l1.sector.value() / gpu.dram.access_bytes.value()));
-    result.dram_written += Bytes(filled) + result.dram_written_padding;
+    const Bytes lines{dirty.lines};
+    const Bytes capacity_of_dirty = machine::dirty_capacity_of(gpu);
+    const bool flushed = conditions.cache == prediction::Cache::flushed;
+    // What leaves of the kernel's own lines, and others that come before them.
+    const Bytes out = flushed ? lines - std::min(lines, capacity_of_dirty)
+                              : machine::writes_over_clean(lookups_of(reads, kernel, gpu).filled, lines, room,
+                                                           capacity_of_dirty, bursts);
+    const Bytes others = flushed ? machine::writes_over_dirty(Bytes(read + opened + pushed), lines,
+                                                              machine::dirty_first_of(gpu),
+                                                              gpu.l2.dirty_fraction, capacity_of_dirty) -
+                                       out
+                                 : Bytes{};
+    const double per_line = 1.0 / std::max(1.0, dirty.lines);
+    result.dram_written = others + out * (dirty.pieces * per_line) + Bytes(filled);
+    result.dram_scattered_written = out * (dirty.apart * per_line) + Bytes(filled_apart);
+    result.dram_written_padding = out * ((dirty.pieces - dirty.sectors) * per_line);
     result.l2_written = stores;
-    result.dirtied = dirty;
+    result.dirtied = Bytes(dirty.sectors);
     result.l2_stored = Bytes(sent);
     result.sectors_written = gpu.l1.sector * counted;
     result.received = Bytes(items * item.total([](const machine::Part& p) { return p.received_bytes; }));

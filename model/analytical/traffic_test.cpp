@@ -43,58 +43,55 @@ double bytes(std::int64_t rows, std::int64_t columns) {
     return 2.0 * static_cast<double>(rows * columns);
 }
 
-/// Each of `ctas` CTAs reads `loads` times a word of a line of its own for every lane, somewhere in the first
-/// `span` elements. Words lie in the first `sectors` sectors of their lines.
-mk::Kernel scattered(std::int64_t ctas, std::int64_t loads, std::int64_t elements, std::int64_t span,
-                     std::int64_t sectors = 4) {
+/// CTAs of one warp, whose code is `body`, with a buffer of so many words.
+template <class Body>
+mk::Kernel one_warp(std::int64_t ctas, std::int64_t elements, const Body& body) {
     mk::Kernel kernel;
-    kernel.name = "scattered";
+    kernel.name = "one warp";
     kernel.grid = {ctas, 1, 1};
     kernel.cta = {32, 1, 1};
     kernel.schedule.tiles = {ctas, 1, 1, 1};
     mk::Builder build(kernel);
     const mk::Id x = build.buffer(mk::examples::vector_of("x", hw::Dtype::fp32, elements));
     build.role("warp", 1);
-    mk::examples::Draft load = mk::examples::make_op(hw::InstructionClass::ld_global, loads);
-    mk::Access access = mk::examples::lanes(x, mk::Direction::read, mk::Builder::constant(0), 4);
-    access.pattern = mk::PatternKind::listed;
-    access.distinct = span;
-    access.pool_length = 32;
-    for (std::int64_t lane = 0; lane < 32; ++lane)
-        kernel.address_list.push_back(lane * 32 + lane % sectors * 8);
-    mk::examples::add_access(load, access);
-    mk::examples::add_op(build, load);
+    body(kernel, build, x);
     build.finish();
     return kernel;
 }
 
-/// Each lane of `ctas` CTAs of one warp reads and, if `stores`, writes a word, `apart` words from the next
-/// lane's.
+void add_op(mk::Builder& build, hw::InstructionClass cls, std::int64_t count, const mk::Access& access) {
+    mk::examples::Draft op = mk::examples::make_op(cls, count);
+    mk::examples::add_access(op, access);
+    mk::examples::add_op(build, op);
+}
+
+/// Each CTA reads `loads` times a word of a line of its own for every lane, somewhere in the first `span`
+/// elements. Words lie in the first `sectors` sectors of their lines.
+mk::Kernel scattered(std::int64_t ctas, std::int64_t loads, std::int64_t elements, std::int64_t span,
+                     std::int64_t sectors = 4) {
+    return one_warp(ctas, elements, [&](mk::Kernel& kernel, mk::Builder& build, mk::Id x) {
+        mk::Access access = mk::examples::lanes(x, mk::Direction::read, mk::Builder::constant(0), 4);
+        access.pattern = mk::PatternKind::listed;
+        access.distinct = span;
+        access.pool_length = 32;
+        for (std::int64_t lane = 0; lane < 32; ++lane)
+            kernel.address_list.push_back(lane * 32 + lane % sectors * 8);
+        add_op(build, hw::InstructionClass::ld_global, loads, access);
+    });
+}
+
+/// Each lane reads and, if `stores`, writes a word, `apart` words from the next lane's.
 mk::Kernel strided(std::int64_t ctas, std::int64_t apart, bool stores) {
-    mk::Kernel kernel;
-    kernel.name = "strided";
-    kernel.grid = {ctas, 1, 1};
-    kernel.cta = {32, 1, 1};
-    kernel.schedule.tiles = {ctas, 1, 1, 1};
-    mk::Builder build(kernel);
-    const mk::Id x = build.buffer(mk::examples::vector_of("x", hw::Dtype::fp32, ctas * 32 * apart));
-    build.role("warp", 1);
-    mk::Access access =
-        mk::examples::lanes(x, mk::Direction::read, build.variable(mk::Variable::tile, 32 * apart), 4);
-    access.pattern = mk::PatternKind::stride;
-    access.inner = apart;
-    access.inner_extent = 32;
-    mk::examples::Draft load = mk::examples::make_op(hw::InstructionClass::ld_global);
-    mk::examples::add_access(load, access);
-    mk::examples::add_op(build, load);
-    if (stores) {
+    return one_warp(ctas, ctas * 32 * apart, [&](mk::Kernel&, mk::Builder& build, mk::Id x) {
+        mk::Access access =
+            mk::examples::lanes(x, mk::Direction::read, build.variable(mk::Variable::tile, 32 * apart), 4);
+        access.pattern = mk::PatternKind::stride;
+        access.inner = apart;
+        access.inner_extent = 32;
+        add_op(build, hw::InstructionClass::ld_global, 1, access);
         access.direction = mk::Direction::write;
-        mk::examples::Draft store = mk::examples::make_op(hw::InstructionClass::st_global);
-        mk::examples::add_access(store, access);
-        mk::examples::add_op(build, store);
-    }
-    build.finish();
-    return kernel;
+        if (stores) add_op(build, hw::InstructionClass::st_global, 1, access);
+    });
 }
 
 /// Bytes of the pieces that so many words bring, each read once while there are any. A piece of k words is
@@ -432,6 +429,28 @@ TEST_CASE("additions to lines of their own read a piece and write a piece for ea
     few.accesses[0].direction = mk::Direction::atomic;
     few.ops[0].cls = hw::InstructionClass::red_global;
     CHECK(of(few, Cache::flushed).dram_scattered_written.value() == 0.0);
+}
+
+TEST_CASE("pieces that leave alone are among what leaves, whatever the caches held before") {
+    mk::Kernel kernel = scattered(4096, 128, 1 << 28, 1 << 28);
+    for (std::int64_t& index : kernel.address_list) index += index / 32 * ((1 << 23) - 32);
+    for (const auto& [cls, direction] :
+         {std::pair{hw::InstructionClass::st_global, mk::Direction::write},
+          std::pair{hw::InstructionClass::red_global, mk::Direction::atomic}}) {
+        kernel.accesses[0].direction = direction;
+        kernel.ops[0].cls = cls;
+        for (const double piece : {32.0, 64.0}) {
+            hw::Gpu gpu = fixture::gpu();
+            gpu.dram.access_bytes = hw::Bytes(piece);
+            for (const Cache cache : {Cache::cold, Cache::warm, Cache::flushed}) {
+                const Traffic t = of(kernel, cache, 264, gpu);
+                CHECK(t.dram_scattered_written.value() > 0.0);
+                CHECK(t.dram_scattered_written <= t.dram_written);
+                CHECK(t.dram_written_padding <= t.dram_written);
+                CHECK(t.dram_written_padding.value() >= 0.0);
+            }
+        }
+    }
 }
 
 TEST_CASE("loads in order bring the whole buffer, whatever share of its reads is scattered") {

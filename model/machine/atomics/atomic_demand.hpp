@@ -10,6 +10,7 @@
 #include "model/machine/demand/buffer_traffic.hpp"
 #include "model/machine/demand/part.hpp"
 #include "model/machine/demand/server.hpp"
+#include "model/machine/l1/access_demand.hpp"
 #include "model/machine/l2/crossbar.hpp"
 #include "model/machine/occupancy/placement.hpp"
 #include "model/machine/occupancy/sm_limits.hpp"
@@ -74,7 +75,7 @@ inline void add_atomic(const kernel::Kernel& kernel, const kernel::Role& role, c
     atomics.sectors = atomic_sectors(kernel, access, atomics.window.bytes(), pieces_of(gpu));
     atomics.waiting = touch.waiting(atomics.sectors);
     atomics.skew = std::max(atomics.skew, skew_of_places(kernel, access, atomics.window, gpu));
-    if (access.skew > 1.0) {
+    if (access.skew != 1.0) {
         traffic.fullest += slice_cycles(touch.whole, touch.part, gpu) * (all * access.skew / slices_of(gpu));
     }
     if (op.returns) {

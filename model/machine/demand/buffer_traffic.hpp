@@ -4,12 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "hw/quantity.hpp"
 #include "model/kernel/access_origin.hpp"
-#include "model/machine/demand/listed_rows.hpp"
 #include "model/machine/demand/reach.hpp"
-#include "model/machine/l1/sectors_in_use.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace warptime::model::machine {
 
@@ -41,6 +41,19 @@ struct StoreTraffic {
     Window window;      ///< addresses of the stores under way
 };
 
+/// Accesses of a typical item to one buffer at addresses that follow no order.
+struct ScatteredTraffic {
+    double read = 0.0;           ///< bytes of read_bytes
+    double visits = 0.0;         ///< to lines that bring them
+    double span = 0.0;           ///< bytes among which they fall
+    double all = 0.0;            ///< all such visits, found in the L1 or not
+    double words = 0.0;          ///< bytes that lanes read by all
+    std::uint32_t sectors = 0;   ///< a bit for each sector of a line that such visits ever ask for
+    double written_lines = 0.0;  ///< bytes of the lines that stores and atomics touch
+    double written_sectors = 0.0;
+    double written_apart = 0.0;  ///< bytes among which a warp's stores or atomics fall; 0: they go in order
+};
+
 /// Traffic of a typical item with one buffer, and the coordinates on which its place depends.
 struct BufferTraffic {
     double read_bytes = 0.0;     ///< with padding; multicast copies count once per receiver
@@ -55,26 +68,19 @@ struct BufferTraffic {
     double span_bytes = 0.0;  ///< distinct bytes read, at most
     /// bytes of the lines that the widest strided load or store outside of loops touches
     double strided_read_lines = 0.0, strided_written_lines = 0.0;
-    /// bytes of the lines and of the sectors that stores and atomics at places without an order touch
-    double scattered_written_lines = 0.0, scattered_written_sectors = 0.0;
     double lost_bytes = 0.0;  ///< read again, after the L2 has lost them to what all CTAs have read meanwhile
     /// of written_bytes: written again by the same CTA, which has touched known bytes meanwhile, and the part
     /// of these that have left the L2 in between
     double again_bytes = 0.0, again_lost = 0.0;
-    double again_padding = 0.0;  ///< beyond the latter, where pieces of DRAM leave in part
+    double again_apart = 0.0;  ///< bytes of DRAM's pieces by which the latter leave, where these lie alone
     /// Bytes of the buffer that accesses of lanes reach over all items; the whole buffer where that is not
     /// known.
     Reach reach;
     bool in_rows = false;  ///< read in rows that are short against their pitch
-    /// of read_bytes: at addresses that follow no order, the visits to lines that bring them, and the bytes
-    /// among which these fall
-    double scattered_bytes = 0.0, scattered_visits = 0.0, scattered_span = 0.0;
-    /// all such visits, found in the L1 or not, and the bytes that lanes read by them
-    double scattered_all = 0.0, scattered_words = 0.0;
-    std::uint32_t scattered_sectors = 0;  ///< a bit for each sector of a line that such visits ever ask for
-    bool random = false;                  ///< a chase: line by line in an order of its own
-    bool shifted = false;                 ///< items go round the whole buffer, each from another place
-    bool multicast = false;               ///< one request for several receivers
+    ScatteredTraffic scattered;
+    bool random = false;        ///< a chase: line by line in an order of its own
+    bool shifted = false;       ///< items go round the whole buffer, each from another place
+    bool multicast = false;     ///< one request for several receivers
     double repeat = 0.0;        ///< items after which the same bytes come again; 0: as the coordinates say
     double copied_lines = 0.0;  ///< cache lines that lanes request by asynchronous copies
     double line_bytes = 0.0;    ///< requested bytes of each such line
@@ -86,36 +92,9 @@ struct BufferTraffic {
     double brought_bytes = 0.0;
     /// bytes of sectors that stores of lanes cover in part, each time that one does
     double parted_bytes = 0.0;
-    /// bytes among which a warp's scattered stores or atomics fall; 0: they go in order
-    double written_apart = 0.0;
     AtomicTraffic atomics;
     StoreTraffic stores;
 };
-/// Notes the `lines` and `sectors` that executions of one store or atomic at listed places touch.
-inline void note_scattered_writes(const kernel::Kernel& kernel, const kernel::Access& access, double lines,
-                                  double sectors, const hw::Gpu& gpu, BufferTraffic& traffic) {
-    // What local memory writes again has a law of its own (kept_of_local.hpp).
-    const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
-    if (access.pattern != kernel::PatternKind::listed || buffer.space == kernel::Space::local) return;
-    traffic.scattered_written_lines += lines * gpu.l1.line.value();
-    traffic.scattered_written_sectors += sectors * gpu.l1.sector.value();
-    traffic.written_apart = std::max(traffic.written_apart, bytes_apart(kernel, access));
-}
-
-/// Notes scattered visits of `lines` that open `opened` bytes in DRAM, to words of which lanes read `words`
-/// bytes. `unmet`: share of the visits that nothing nearer serves.
-inline void note_scattered(const kernel::Kernel& kernel, const kernel::Access& access, double lines,
-                           double opened, double words, double unmet, const MemoryPieces& pieces,
-                           BufferTraffic& traffic) {
-    traffic.scattered_bytes += opened * unmet;
-    traffic.scattered_visits += lines * unmet;
-    traffic.scattered_all += lines;
-    traffic.scattered_words += words;
-    const double reach = static_cast<double>(access.distinct) *
-                         hw::bytes_of(kernel.buffers[static_cast<std::size_t>(access.buffer)].dtype);
-    traffic.scattered_span = std::max(traffic.scattered_span, reach);
-    traffic.scattered_sectors |= sectors_in_use(kernel, access, pieces);
-}
 
 /// Notes the schedule's coordinates on which the place of an access depends.
 inline void note_dependence(const kernel::AccessOrigin& origin, BufferTraffic& traffic) {

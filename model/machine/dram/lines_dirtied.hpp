@@ -6,8 +6,8 @@
 #pragma once
 
 #include "hw/gpu.hpp"
+#include "model/machine/demand/kept_at_random.hpp"
 #include "model/machine/dram/write_back.hpp"
-#include "model/machine/l1/local_memory.hpp"
 
 #include <algorithm>
 

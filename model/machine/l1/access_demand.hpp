@@ -14,11 +14,11 @@
 #include "model/machine/l1/lane_touch.hpp"
 #include "model/machine/l1/row_lanes.hpp"
 #include "model/machine/l1/row_sectors.hpp"
+#include "model/machine/l1/sectors_in_use.hpp"
 #include "model/machine/shared/shared.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace warptime::model::machine {
 
@@ -104,6 +104,32 @@ inline void note_parted(const LaneTouch& touch, double executions, const hw::Gpu
                         BufferTraffic& traffic) {
     if (2.0 * touch.parted < touch.sectors || touch.sectors < 2.0) return;
     traffic.parted_bytes += executions * touch.parted * gpu.l1.sector.value();
+}
+
+/// Notes the `lines` and `sectors` that executions of one store or atomic at listed places touch.
+inline void note_scattered_writes(const kernel::Kernel& kernel, const kernel::Access& access, double lines,
+                                  double sectors, const hw::Gpu& gpu, BufferTraffic& traffic) {
+    // What local memory writes again has a law of its own (kept_of_local.hpp).
+    const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
+    if (access.pattern != kernel::PatternKind::listed || buffer.space == kernel::Space::local) return;
+    traffic.scattered.written_lines += lines * gpu.l1.line.value();
+    traffic.scattered.written_sectors += sectors * gpu.l1.sector.value();
+    traffic.scattered.written_apart = std::max(traffic.scattered.written_apart, bytes_apart(kernel, access));
+}
+
+/// Notes scattered visits of `lines` that open `opened` bytes in DRAM, to words of which lanes read `words`
+/// bytes. `unmet`: share of the visits that nothing nearer serves.
+inline void note_scattered(const kernel::Kernel& kernel, const kernel::Access& access, double lines,
+                           double opened, double words, double unmet, const MemoryPieces& pieces,
+                           BufferTraffic& traffic) {
+    traffic.scattered.read += opened * unmet;
+    traffic.scattered.visits += lines * unmet;
+    traffic.scattered.all += lines;
+    traffic.scattered.words += words;
+    const double reach = static_cast<double>(access.distinct) *
+                         hw::bytes_of(kernel.buffers[static_cast<std::size_t>(access.buffer)].dtype);
+    traffic.scattered.span = std::max(traffic.scattered.span, reach);
+    traffic.scattered.sectors |= sectors_in_use(kernel, access, pieces);
 }
 
 /// Cycles of one load whose lines pass the L1 one by one. A missed line takes one cycle through the tags.

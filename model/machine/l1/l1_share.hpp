@@ -34,8 +34,9 @@ struct L1Reader {
 /// Share of a reuse whose distance fits into the room, between two distances by the logarithm.
 [[nodiscard]] double kept_by(const std::array<double, kernel::Reuse::distances>& shares, double room);
 
-/// The same where victims are replaced at random (kept_at_random): a line at distance d stays with the chance
-/// exp(-d (1 - h) / room), where h is the share that stays. Distances lie in the middle of their range.
+/// The same where victims are replaced at random (kept_at_random): a line at distance d stays where the room
+/// holds so much, and with the chance exp(-d (1 - h) / room) beyond, where h is the share that stays.
+/// Distances lie in the middle of their range.
 [[nodiscard]] double kept_by_random(const std::array<double, kernel::Reuse::distances>& shares, double room);
 
 /// True if an op is a plain load through the L1 that returns to bytes that it has read.

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "model/kernel/description.hpp"
+#include "model/machine/demand/kept_at_random.hpp"
 #include "model/machine/l1/row_lanes.hpp"
 
 #include <algorithm>
@@ -35,20 +36,6 @@ namespace warptime::model::machine {
         lines += static_cast<double>(access.box[1]) * (1.0 + row / line);
     }
     return lines * line;
-}
-
-/// Share of visits that hit in a cache with random victims. The visitor goes again and again through a set
-/// `fill` times the cache's size. A line survives all misses of a round with the chance h = exp(-fill (1 -
-/// h)).
-[[nodiscard]] inline double kept_at_random(double fill) {
-    if (fill <= 1.0) return 1.0;
-    double kept = 0.0;
-    constexpr int rounds = 12;
-    for (int i = 0; i < rounds; ++i) {
-        const double stays = std::exp(-fill * (1.0 - kept));
-        kept += (stays - kept) / (1.0 - fill * stays);
-    }
-    return kept;
 }
 
 /// Ratio of a CTA's local memory to its `room` of the L1; `room` is above 0.

@@ -40,17 +40,6 @@ TEST_CASE("local memory that fits is found in the L1, and the less the more of i
     CHECK(machine::local_hits(buffer_of(kernel::Space::local, 16000), 64e3, 64e3) == 0.5);
 }
 
-TEST_CASE("a line stays through a round of random victims as long as its equation says") {
-    CHECK(machine::kept_at_random(0.5) == 1.0);
-    CHECK(machine::kept_at_random(1.0) == 1.0);
-    for (const double fill : {1.01, 1.3, 2.0, 5.0}) {
-        const double kept = machine::kept_at_random(fill);
-        CHECK(kept > 0.0);
-        CHECK(kept < 1.0);
-        CHECK(kept == doctest::Approx(std::exp(-fill * (1.0 - kept))));
-    }
-}
-
 TEST_CASE("warps in two turns take between one and two of those that find all") {
     CHECK(machine::in_two_turns(100.0, 100.0) == 100.0);
     CHECK(machine::in_two_turns(100.0, 400.0) == 175.0);
