@@ -285,7 +285,9 @@ Status Device::launch(const LaunchRequest& request) {
         record.error = error.what();
         // A launch that ran but could not be described leaves the program alone.
         if (record.counts == nullptr) {
-            status = Status::invalid_configuration;
+            status = error.parameter().ends_with(machine::registers_of_launch)
+                         ? Status::launch_out_of_resources
+                         : Status::invalid_configuration;
         }
     }
     if (reported) {

@@ -67,6 +67,7 @@ enum class Status : int {
     invalid_device_function = 98,
     no_kernel_image = 209,
     illegal_address = 700,
+    launch_out_of_resources = 701,
     launch_failure = 719,
     not_supported = 801,
     unknown = 999

@@ -34,6 +34,7 @@ enum class DriverError : int {
     invalid_handle = 400,
     not_found = 500,
     illegal_address = 700,
+    launch_out_of_resources = 701,
     launch_failed = 719,
     cooperative_too_large = 720,
     not_supported = 801,

@@ -411,6 +411,8 @@ const ErrorText* find_error(DriverError error) {
         ErrorText{DriverError::not_found, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
         ErrorText{DriverError::illegal_address, "CUDA_ERROR_ILLEGAL_ADDRESS",
                   "an illegal memory access was encountered"},
+        ErrorText{DriverError::launch_out_of_resources, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
+                  "too many resources requested for launch"},
         ErrorText{DriverError::launch_failed, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
         ErrorText{DriverError::cooperative_too_large, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",
                   "too many blocks in cooperative launch"},

@@ -397,6 +397,8 @@ WARPTIME_CUDA const char* cudaGetErrorName(int error) {
             return "cudaErrorNoKernelImageForDevice";
         case 700:
             return "cudaErrorIllegalAddress";
+        case 701:
+            return "cudaErrorLaunchOutOfResources";
         case 719:
             return "cudaErrorLaunchFailure";
         case 801:

@@ -314,6 +314,11 @@ void count_global(Warp& warp, const Instruction& instruction, const Addresses& a
         add(enabled);
     }
     counts.bytes += std::uint64_t{width} * static_cast<unsigned>(std::popcount(enabled));
+    if (const Allocation* allocation = warp.launch->last_allocations[instruction.index]) {
+        const auto shift =
+            static_cast<unsigned>(std::countr_zero(static_cast<std::uint64_t>(geometry.cache.sector)));
+        warp.launch->touched[instruction.index].note(*allocation, addresses, enabled, shift);
+    }
     tell(warp, instruction, addresses, enabled, width, AccessSpace::global, kind);
 }
 

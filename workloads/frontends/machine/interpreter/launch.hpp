@@ -4,6 +4,7 @@
 #pragma once
 
 #include "workloads/frontends/machine/counting/coalescing.hpp"
+#include "workloads/frontends/machine/counting/touched_sectors.hpp"
 #include "workloads/frontends/machine/interpreter/races.hpp"
 #include "workloads/frontends/machine/interpreter/warp.hpp"
 #include "workloads/frontends/machine/memory/device_memory.hpp"
@@ -44,6 +45,7 @@ struct AccessCounts {
     std::uint64_t lines = 0;     ///< 128-byte lines (tags) of global or local memory
     std::uint64_t passes = 0;    ///< wavefronts over the banks of shared memory
     std::uint64_t bytes = 0;     ///< asked for by the lanes
+    TouchedCount touched;        ///< of global memory, set when the launch has ended
 };
 
 /// Why an access or instruction cannot be done: ends the launch.
@@ -126,6 +128,7 @@ struct Launch {
     std::vector<std::vector<std::byte>> constant_banks;  ///< by bank: 0 (launch and parameters), 1, 2, 3, 4
     std::vector<InstructionCounts> counts;               ///< by instruction
     std::vector<AccessCounts> accesses;                  ///< by instruction
+    std::vector<TouchedSectors> touched;                 ///< by instruction
     SlowestWarpCounts slowest;
     std::vector<PatternMemo> patterns;  ///< by instruction
     HandOvers hand_overs;

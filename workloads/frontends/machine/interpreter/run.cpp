@@ -64,6 +64,11 @@ void check_shape(const Function& function, const LaunchShape& shape, std::span<c
             "dynamic_shared", std::to_string(shape.dynamic_shared),
             fmt::format("0 to {} bytes beside {} static ones", limits.shared_optin - own_shared, own_shared));
     }
+    if (resident_ctas(function, shape.threads(), shape.dynamic_shared, limits) == 0) {
+        refuse(std::string(registers_of_launch), fmt::format("{} a thread", function.registers),
+               fmt::format("so few that {} threads fit into the {} of an SM", shape.threads(),
+                           limits.registers));
+    }
     if (parameters.size() != function.parameter_bytes) {
         refuse("parameters", fmt::format("{} bytes", parameters.size()),
                fmt::format("{} bytes", function.parameter_bytes));
@@ -109,6 +114,7 @@ class Runner {
         launch_.constant_banks[0] = launch_constants(entry, launch_, parameters);
         launch_.counts.resize(code.code->instructions.size());
         launch_.accesses.resize(code.code->instructions.size());
+        launch_.touched.resize(code.code->instructions.size());
         launch_.slowest.of_ctas.resize(code.code->instructions.size());
         launch_.slowest.of_grid.resize(code.code->instructions.size());
         launch_.patterns.resize(code.code->instructions.size());
@@ -152,6 +158,8 @@ class Runner {
         }
         result.instructions = std::move(launch_.counts);
         result.accesses = std::move(launch_.accesses);
+        for (std::size_t i = 0; i < result.accesses.size(); ++i)
+            result.accesses[i].touched = launch_.touched[i].count();
         result.slowest = std::move(launch_.slowest);
         result.hand_overs = std::move(launch_.hand_overs);
         if (launch_.slices) result.skews = launch_.slices->skews();

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace warptime::workloads::frontends::machine {
@@ -49,6 +50,9 @@ struct LaunchCounts {
 /// CTAs of so many threads that an SM holds; 0 when it cannot hold one.
 [[nodiscard]] int resident_ctas(const Function& function, std::uint32_t threads, std::int64_t dynamic_shared,
                                 const model::machine::SmLimits& limits);
+
+/// What the refusal of a launch ends with whose CTA needs more registers than an SM has.
+inline constexpr std::string_view registers_of_launch = "registers";
 
 /// `function` is an index of code.module.functions, `parameters` the bytes of the parameters in their layout.
 /// Throws Error naming the launch parameter when the shape is impossible (more threads or shared memory than

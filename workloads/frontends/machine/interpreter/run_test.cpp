@@ -293,6 +293,15 @@ TEST_CASE("the kernel's own limits of threads and shared memory hold too") {
                     Error);
 }
 
+TEST_CASE("a CTA whose threads need more registers than an SM has is refused") {
+    ProgramOptions options;
+    options.registers = 80;
+    const Program program({"NOP"}, options);
+    CHECK(refusal(program, one_cta(768)).empty());  // 768 x 80 of 65536
+    CHECK(has_parts(refusal(program, one_cta(1024)),
+                    {"kernel 'test' registers", "'80 a thread'", "1024 threads fit into the 65536"}));
+}
+
 TEST_CASE("dynamic shared memory lies behind the static one") {
     ProgramOptions options;
     options.static_shared = 64;

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <utility>
+#include <vector>
 
 namespace warptime::workloads::frontends::machine {
 
@@ -96,6 +98,27 @@ double exact_share(std::span<const AffineSample> samples, const AffineFit& fit) 
     return static_cast<double>(exact) / static_cast<double>(samples.size());
 }
 
+/// True if the fit meets half of the groups beyond the `fitted` ones that any fit meets. A group is met if
+/// most of its samples are.
+bool meets_groups(std::span<const AffineSample> samples, const AffineFit& fit, std::size_t outer,
+                  std::size_t fitted) {
+    struct Group {
+        std::size_t exact = 0, all = 0;
+    };
+    std::map<std::vector<std::int64_t>, Group> groups;
+    for (const AffineSample& sample : samples) {
+        const auto end =
+            sample.variables.begin() + static_cast<std::ptrdiff_t>(std::min(outer, sample.variables.size()));
+        Group& group = groups[{sample.variables.begin(), end}];
+        ++group.all;
+        group.exact += linear(fit, sample) + fit.constant == sample.value ? 1U : 0U;
+    }
+    if (groups.size() <= fitted) return true;
+    const auto met = static_cast<std::size_t>(std::ranges::count_if(
+        groups, [](const auto& entry) { return 2 * entry.second.exact >= entry.second.all; }));
+    return 2 * (met - std::min(met, fitted)) >= groups.size() - fitted;
+}
+
 }  // namespace
 
 bool follows(const LaneAddresses& access, const LanePattern& pattern) {
@@ -175,7 +198,7 @@ AffineFit with_digits(AffineFit fit, std::size_t variables) {
     return fit;
 }
 
-std::optional<AffineFit> fit_most(std::span<const AffineSample> samples) {
+std::optional<AffineFit> fit_most(std::span<const AffineSample> samples, std::size_t outer) {
     constexpr std::size_t enough = 4096;  // More samples say nothing new.
     constexpr int rounds = 12;
     const std::vector<std::size_t> varying = varying_of(samples);
@@ -211,7 +234,11 @@ std::optional<AffineFit> fit_most(std::span<const AffineSample> samples) {
     const auto middle = constants.begin() + static_cast<std::ptrdiff_t>(constants.size() / 2);
     std::ranges::nth_element(constants, middle);
     fit.constant = *middle;
-    return exact_share(samples, fit) >= 0.5 ? std::optional(fit) : std::nullopt;
+    const auto outer_varying = static_cast<std::size_t>(
+        std::ranges::count_if(varying, [outer](std::size_t v) { return v < outer; }));
+    return exact_share(samples, fit) >= 0.5 && meets_groups(samples, fit, outer, outer_varying + 1)
+               ? std::optional(fit)
+               : std::nullopt;
 }
 
 }  // namespace warptime::workloads::frontends::machine

@@ -59,7 +59,9 @@ struct AffineSample {
 [[nodiscard]] AffineFit with_digits(AffineFit fit, std::size_t variables);
 
 /// The same, exact for at least half of the samples. Warps at the edge of a matrix, or with one more trip of
-/// the loop that a compiler puts before an unrolled one, stand apart from the others.
-[[nodiscard]] std::optional<AffineFit> fit_most(std::span<const AffineSample> samples);
+/// the loop that a compiler puts before an unrolled one, stand apart from the others. Values of the first
+/// `outer` variables tell groups of samples apart, such as CTAs. Some groups are met by any function with so
+/// many coefficients; half of the others must be met as well, or the values follow no function of these.
+[[nodiscard]] std::optional<AffineFit> fit_most(std::span<const AffineSample> samples, std::size_t outer = 0);
 
 }  // namespace warptime::workloads::frontends::machine

@@ -3,6 +3,7 @@
 
 #include "hw/error.hpp"
 #include "model/kernel/builder.hpp"
+#include "model/machine/demand/expected_distinct.hpp"
 #include "workloads/frontends/machine/lowering/affine.hpp"
 #include "workloads/frontends/machine/lowering/grid_order.hpp"
 #include "workloads/frontends/machine/lowering/opcode_class.hpp"
@@ -1094,11 +1095,11 @@ class Lowering {
             }
             origin = fit_exact(samples);
             if (!origin && global) {
-                origin = fit_most(samples);
+                origin = fit_most(samples, cta_variables);
             }
         }
         if (!pattern || !origin) {
-            list_addresses(access, traced, lanes);
+            list_addresses(access, traced, lanes, input_.counts->accesses[instruction]);
         } else {
             set_pattern(access, *pattern);
             access.origin[0] = index_of(*origin);
@@ -1301,7 +1302,7 @@ class Lowering {
     }
 
     void list_addresses(mk::Access& access, const std::vector<PlacedAccess>& traced,
-                        const std::vector<LaneAddresses>& lanes) {
+                        const std::vector<LaneAddresses>& lanes, const AccessCounts& made) {
         access.pattern = mk::PatternKind::listed;
         access.pool_first = static_cast<std::uint32_t>(kernel_.address_list.size());
         // Spread over the trace, so that several CTAs are among them: one of each sixteenth, at places that
@@ -1327,7 +1328,7 @@ class Lowering {
             }
         }
         access.pool_length = rows * lanes_per_warp;
-        access.distinct = bytes_in_reach(traced, lanes, access.bytes);
+        access.distinct = bytes_in_reach(traced, lanes, access.bytes, made);
         access.origin[0] = mk::Builder::constant(0);
     }
 
@@ -1347,13 +1348,26 @@ class Lowering {
         return most;
     }
 
-    /// Bytes among which listed addresses fall, as far as repeats tell: many repeats say that there are few
-    /// places. Warps of a CTA may share what CTAs do not, and neighbours in a sector are no repeats of an
-    /// address: so both the addresses of single accesses and the sectors of whole CTAs are looked at, and
-    /// what says more places holds. Without repeats the addresses may fall anywhere between the least and the
-    /// last. Sectors of a line that no address falls into count as well.
+    /// Cells among which so many random visits touch `touched` of them; at most `most`.
+    static double cells_of(double touched, double visits, double most) {
+        double least = touched;
+        most = std::max(touched, most);
+        for (int step = 0; step < 60 && most - least > 0.5; ++step) {
+            const double cells = 0.5 * (least + most);
+            (model::machine::expected_distinct(visits, cells) < touched ? least : most) = cells;
+        }
+        return most;
+    }
+
+    /// Bytes among which listed addresses fall. A whole run tells which sectors were touched. Of a sample, as
+    /// far as repeats tell: many repeats say that there are few places. Warps of a CTA may share what CTAs do
+    /// not, and neighbours in a sector are no repeats of an address: so both the addresses of single accesses
+    /// and the sectors of whole CTAs are looked at, and what says more places holds. Without repeats the
+    /// addresses may fall anywhere between the least and the last. Sectors of a line that no address falls
+    /// into count as well.
     std::int64_t bytes_in_reach(const std::vector<PlacedAccess>& traced,
-                                const std::vector<LaneAddresses>& accesses, std::int64_t width) const {
+                                const std::vector<LaneAddresses>& accesses, std::int64_t width,
+                                const AccessCounts& made) const {
         const std::int64_t sector = input_.cache.sector;
         const std::int64_t in_line = input_.cache.line / sector;
         std::set<std::int64_t> in_use;  // sectors of a line
@@ -1386,6 +1400,12 @@ class Lowering {
         const double range = static_cast<double>(*sectors.rbegin() - *sectors.begin() + 1) * sector_bytes;
         // Bytes of a line for each sector in use.
         const double apart = sector_bytes * static_cast<double>(in_line) / static_cast<double>(in_use.size());
+        if (made.touched.sectors > 0 && input_.counts->whole()) {
+            const double all = static_cast<double>(made.touched.span) * sector_bytes;
+            const double cells = cells_of(static_cast<double>(made.touched.sectors),
+                                          static_cast<double>(made.sectors), all / apart);
+            return std::llround(std::min(all, cells * apart));
+        }
         // A single CTA shares with none.
         const double by_ctas = sizes.size() > 1 ? places_of(sizes, touched, range / apart) * apart : 0.0;
         const double each = touched / distinct * apart;
