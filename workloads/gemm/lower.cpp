@@ -115,9 +115,11 @@ void lower(const Problem& problem, const Config& config, const hw::Gpu& gpu, mk:
 void lower_completed(const Problem& problem, const Config& config, const hw::Gpu& gpu, mk::Program& program) {
     mk::Kernel& kernel = program.add_kernel();
     kernel.name = "gemm";
-    // Streams of K and weights of few bits have rows beside other operators, not among products.
+    // Streams of K and weights of few bits have rows beside other operators, not among products, and block
+    // scales have none.
     const bool is_pooled = config.stream_k != StreamK::none ||
-                           hw::bits_of(problem.b) < hw::bits_of(problem.a) || problem.packed_b;
+                           hw::bits_of(problem.b) < hw::bits_of(problem.a) || problem.packed_b ||
+                           problem.scale_block > 0;
     kernel.evidence = is_pooled ? mk::Evidence::pooled : mk::Evidence::own;
     kernel.cta = {threads(config), 1, 1};
     kernel.registers_per_thread =
