@@ -7,6 +7,7 @@
 #include "workloads/compilers/triton.hpp"
 #include "workloads/gemm/triton_alignment.hpp"
 #include "workloads/gemm/triton_gathers.hpp"
+#include "workloads/gemm/triton_multiply_adds.hpp"
 #include "workloads/gemm/triton_resources.hpp"
 #include "workloads/gemm/triton_turning.hpp"
 #include "workloads/gemm/weights.hpp"
@@ -315,6 +316,9 @@ int registers_wanted(const Problem& problem, const Config& config) {
     if (gathers_as_triton(config)) {
         // The loop spills pointers and values for which a thread has no registers. The sums must always fit.
         return std::max(gather_registers(config), config.cta_m * config.cta_n / threads(config));
+    }
+    if (multiplies_as_triton(config) && problem.a == problem.b) {
+        return (multiply_add_registers(config) + 7) / 8 * 8;
     }
     if (copies_as_triton(config)) {
         return (triton_registers(problem, config) + 7) / 8 * 8;

@@ -12,6 +12,7 @@
 #include "workloads/gemm/reduction.hpp"
 #include "workloads/gemm/sizes.hpp"
 #include "workloads/gemm/stream_k.hpp"
+#include "workloads/gemm/triton_multiply_adds.hpp"
 
 #include <fmt/format.h>
 
@@ -152,6 +153,8 @@ void lower_completed(const Problem& problem, const Config& config, const hw::Gpu
         add_specialized_roles(parts);
     } else if (copies_by_descriptor(config)) {
         add_descriptor_role(parts);
+    } else if (multiplies_as_triton(config) && problem.a == problem.b) {
+        add_pipelined_role(parts);
     } else if (config.mma == MatrixInstruction::simt && !config.fragments_ahead) {
         add_simt_role(parts);
     } else if (config.mma == MatrixInstruction::simt) {
