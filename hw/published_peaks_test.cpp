@@ -129,8 +129,7 @@ TEST_CASE("the types of the tensor cores, for messages") {
     CHECK(tensor_dtypes(load_gpu("v100-sxm")) == "fp16");
     CHECK(tensor_dtypes(load_gpu("t4")) == "fp16, int8");
     CHECK(tensor_dtypes(load_gpu("a100-sxm-40gb")) == "bf16, fp16, tf32, int8, fp64");
-    CHECK(tensor_dtypes(load_gpu("rtx-5090")) ==
-          "bf16, fp16, tf32, fp8, int8, mxfp8, mxfp6, mxfp4, nvfp4");
+    CHECK(tensor_dtypes(load_gpu("rtx-5090")) == "bf16, fp16, tf32, fp8, int8, mxfp8, mxfp6, mxfp4, nvfp4");
 }
 
 TEST_CASE("peaks with block scales are the printed ones, dense") {
