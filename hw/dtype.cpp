@@ -12,8 +12,8 @@
 namespace warptime::hw {
 namespace {
 
-constexpr std::array<std::string_view, 10> dtype_names{"bf16", "fp16", "tf32",  "fp32",  "fp8",
-                                                       "int8", "fp64", "int32", "int64", "b1"};
+constexpr std::array<std::string_view, 13> dtype_names{
+    "bf16", "fp16", "tf32", "fp32", "fp8", "int8", "fp64", "int32", "int64", "b1", "mxfp8", "mxfp6", "fp4x2"};
 
 }  // namespace
 

@@ -23,7 +23,8 @@ constexpr auto aliases = std::to_array<Alias>({
     {"e4m3fn", "fp8"},      {"e5m2", "fp8"},          {"fp8_e4m3", "fp8"},    {"fp8_e5m2", "fp8"},
     {"float8_e4m3", "fp8"}, {"float8_e4m3fn", "fp8"}, {"float8_e5m2", "fp8"}, {"fp8e4nv", "fp8"},
     {"fp8e5", "fp8"},       {"i8", "int8"},           {"s8", "int8"},         {"i32", "int32"},
-    {"s32", "int32"},       {"i64", "int64"},         {"s64", "int64"},
+    {"s32", "int32"},       {"i64", "int64"},         {"s64", "int64"},       {"fp4", "nvfp4"},
+    {"fp6", "mxfp6"},
 });
 
 constexpr std::array<std::string_view, 8> modules{"torch",           "np",  "numpy",     "tl",

@@ -26,6 +26,9 @@ TEST_CASE("names of other software are read as the project's own") {
     CHECK(parse_dtype("float32") == Dtype::fp32);
     CHECK(parse_dtype("double") == Dtype::fp64);
     CHECK(parse_dtype("jax.numpy.int8") == Dtype::int8);
+    // Products name 4-bit and 6-bit types by their scales.
+    CHECK(without_dtype_alias("fp4") == "nvfp4");
+    CHECK(without_dtype_alias("fp6") == "mxfp6");
 }
 
 TEST_CASE("what names no type of the project stays refused") {

@@ -10,7 +10,7 @@ namespace warptime::hw {
 namespace {
 
 TEST_CASE("names are read back") {
-    for (int i = 0; i <= static_cast<int>(Dtype::b1); ++i) {
+    for (int i = 0; i <= static_cast<int>(Dtype::fp4x2); ++i) {
         const auto dtype = static_cast<Dtype>(i);
         CHECK(parse_dtype(to_string(dtype)) == dtype);
     }
@@ -30,6 +30,9 @@ TEST_CASE("sizes") {
     CHECK(bytes_of(Dtype::fp64) == 8);
     CHECK(bytes_of(Dtype::b1) == 1);
     CHECK(bits_of(Dtype::b1) == 1);
+    CHECK(bytes_of(Dtype::fp4x2) == 1);
+    CHECK(numbers_in(Dtype::fp4x2) == 2);
+    CHECK(numbers_in(Dtype::mxfp6) == 1);
 }
 
 }  // namespace

@@ -129,7 +129,27 @@ TEST_CASE("the types of the tensor cores, for messages") {
     CHECK(tensor_dtypes(load_gpu("v100-sxm")) == "fp16");
     CHECK(tensor_dtypes(load_gpu("t4")) == "fp16, int8");
     CHECK(tensor_dtypes(load_gpu("a100-sxm-40gb")) == "bf16, fp16, tf32, int8, fp64");
-    CHECK(tensor_dtypes(load_gpu("rtx-5090")) == "bf16, fp16, tf32, fp8, int8");
+    CHECK(tensor_dtypes(load_gpu("rtx-5090")) == "bf16, fp16, tf32, fp8, int8, mxfp8, mxfp6, mxfp4, nvfp4");
+}
+
+TEST_CASE("peaks with block scales are the printed ones, dense") {
+    struct Scaled {
+        const char* id;
+        double fp4;       // TFLOP/s
+        double of_mxfp8;  // fp4 over mxfp8
+    };
+    for (const Scaled& board : {Scaled{"b200", 9000, 2},
+                                {"gb200", 10000, 2},
+                                {"b300", 13500, 3},
+                                {"gb300", 15000, 3},
+                                {"rtx-5090", 1676, 2},
+                                {"rtx-pro-6000", 2000, 2}}) {
+        CAPTURE(board.id);
+        const Gpu gpu = load_gpu(board.id);
+        const double chip = gpu.sm.count.value() * gpu.clock.tensor_peak.value() * 1e-12;
+        CHECK(gpu.tensor.fp4.value() * chip == doctest::Approx(board.fp4).epsilon(0.02));
+        CHECK(gpu.tensor.fp4.value() == board.of_mxfp8 * gpu.tensor.mxfp8.value());
+    }
 }
 
 }  // namespace

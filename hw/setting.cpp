@@ -35,7 +35,7 @@ void read_operation(Setting& setting, std::string_view parameter) {
     } else if (value.front() == '+' || value.front() == '-') {
         if (value.back() != '%' || !read_number(trimmed(value.substr(1, value.size() - 2)), number)) {
             throw Error(std::string(parameter), std::string(value),
-                        "a relative change such as '+20%' or '-10%'");
+                        "a number without a sign, or a relative change such as '+20%' or '-10%'");
         }
         setting.operation = Setting::Operation::scale;
         setting.factor = 1.0 + (value.front() == '-' ? -number : number) / 100.0;

@@ -27,6 +27,12 @@ namespace warptime::hw {
             return gpu.tensor.int8;
         case Dtype::fp64:
             return gpu.tensor.fp64;
+        case Dtype::mxfp8:
+            return gpu.tensor.mxfp8;
+        case Dtype::mxfp6:
+            return gpu.tensor.mxfp6;
+        case Dtype::fp4x2:
+            return gpu.tensor.fp4;
         case Dtype::int32:
         case Dtype::int64:
         case Dtype::b1:
@@ -38,10 +44,11 @@ namespace warptime::hw {
 /// Types with a rate, for messages: "fp16, int8".
 [[nodiscard]] inline std::string tensor_dtypes(const GpuKeys& gpu) {
     std::string names;
-    for (const Dtype dtype : {Dtype::bf16, Dtype::fp16, Dtype::tf32, Dtype::fp8, Dtype::int8, Dtype::fp64}) {
+    for (const Dtype dtype : {Dtype::bf16, Dtype::fp16, Dtype::tf32, Dtype::fp8, Dtype::int8, Dtype::fp64,
+                              Dtype::mxfp8, Dtype::mxfp6, Dtype::fp4x2}) {
         if (tensor_rate(dtype, gpu).value() > 0.0) {
             names += names.empty() ? "" : ", ";
-            names += to_string(dtype);
+            names += dtype == Dtype::fp4x2 ? "mxfp4, nvfp4" : to_string(dtype);
         }
     }
     return names;

@@ -133,6 +133,58 @@ TEST_CASE("the library's own kernel is predicted in every type that tensor cores
 }
 
 TEST_CASE(
+    "products with block scales are answered where tensor cores have them, and refused by name elsewhere") {
+    const char* const dtypes[] = {"mxfp8", "mxfp6", "mxfp4", "nvfp4"};
+    for (const hw::SheetSummary& sheet : hw::list_sheets()) {
+        CAPTURE(sheet.id);
+        const auto gpu = hw::load_gpu(sheet.id);
+        for (const char* dtype : dtypes) {
+            CAPTURE(dtype);
+            if (gpu.tensor.fp4.value() == 0.0) {
+                const Refusal refusal = refusal_of(gpu, product(dtype));
+                CHECK(refusal.parameter == "gemm dtype");
+                CHECK(mentions(refusal.expected, hw::tensor_dtypes(gpu)));
+                continue;
+            }
+            const auto found = explain(gpu, product(dtype));
+            CHECK(found.status == prediction::Status::extrapolated);
+            CHECK(found.flops_per_s == doctest::Approx(2.0 * std::pow(4096.0, 3) / found.time).epsilon(0.01));
+            const double rate = dtype == std::string("mxfp8")   ? gpu.tensor.mxfp8.value()
+                                : dtype == std::string("mxfp6") ? gpu.tensor.mxfp6.value()
+                                                                : gpu.tensor.fp4.value();
+            CHECK(found.flops_per_s < rate * gpu.sm.count.value() * gpu.clock.boost.value());
+            CHECK(found.time < explain(gpu, product("bf16")).time);
+        }
+        if (gpu.tensor.fp4.value() == 0.0) continue;
+        CHECK(explain(gpu, product("mxfp4")).time < explain(gpu, product("mxfp8")).time);
+        // Scales of 16 numbers are twice as many bytes as those of 32.
+        const Operation few = fixture::gemm(16, 8192, 8192, {{"dtype", "mxfp4"}});
+        const Operation more = fixture::gemm(16, 8192, 8192, {{"dtype", "nvfp4"}});
+        CHECK(explain(gpu, few).time < explain(gpu, more).time);
+    }
+}
+
+TEST_CASE("products with block scales name what they take") {
+    const auto gpu = hw::load_gpu("b200");
+    const auto refused = [&gpu](int k, fixture::Parameters more) {
+        return refusal_of(gpu, fixture::gemm(256, 256, k, std::move(more)));
+    };
+    CHECK(refused(1000, {{"dtype", "nvfp4"}}).parameter == "gemm k");
+    CHECK(refused(1000, {{"dtype", "nvfp4"}}).expected == "a multiple of 32 for nvfp4");
+    CHECK(refused(1056, {{"dtype", "mxfp6"}}).expected == "a multiple of 128 for mxfp6");
+    CHECK(refused(1024, {{"dtype", "mxfp8"}, {"dtype_b", "bf16"}}).parameter == "gemm dtype_b");
+    CHECK(refused(1024, {{"dtype", "mxfp8"}, {"b_major", "n"}}).parameter == "gemm b_major");
+    const fixture::Parameters tile{{"dtype", "mxfp8"}, {"cta_tile", "128x128x128"}};
+    fixture::Parameters triton = tile, simt = tile, ragged = tile;
+    triton["implementation"] = "triton";
+    simt["mma"] = "simt";
+    ragged["cta_tile"] = "128x128x48";
+    CHECK(refused(1024, triton).parameter == "gemm implementation");
+    CHECK(refused(1024, simt).parameter == "gemm mma");
+    CHECK(refused(1024, ragged).parameter == "gemm cta_tile");
+}
+
+TEST_CASE(
     "data-centre Blackwell multiplies by tcgen05 in specialised warps, and by nothing else in silence") {
     const auto b200 = hw::load_gpu("b200");
     const auto with = [](const char* key, const char* value, const char* dtype = "bf16") {

@@ -150,8 +150,10 @@ MeasuredTable read_measured_table(const Arguments& arguments) {
     }
     MeasuredTable scored = rows_of(table, measured, *unit, arguments);
     if (scored.rows.empty()) {
-        throw UsageError(path, scored.failures.empty() ? "no rows" : scored.failures.front(),
-                         "at least one row that can be predicted");
+        if (scored.failures.empty())
+            throw UsageError(path, "no rows", "at least one row that can be predicted");
+        throw UsageError(path, fmt::format("{} rows, none of which can be predicted", scored.failed),
+                         fmt::format("at least one that can; the first says {}", scored.failures.front()));
     }
     const double ratio = median_ratio(scored.rows);
     if (const std::string likelier = likelier_unit(unit->name, ratio); !likelier.empty()) {

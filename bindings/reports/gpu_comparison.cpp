@@ -80,7 +80,9 @@ constexpr std::array<BoundRule, 20> all_bounds{{
     {"dram read", "B/s", false, "dram.bandwidth, dram.ecc, dram.ecc_share, dram.read_efficiency",
      [](const hw::Gpu& g) { return model::machine::data_rate(g).value() * g.dram.read_efficiency.value(); }},
     {"dram write", "B/s", false, "dram.bandwidth, dram.ecc, dram.ecc_share, dram.write_efficiency",
-     [](const hw::Gpu& g) { return model::machine::data_rate(g).value() * g.dram.write_efficiency.value(); }},
+     [](const hw::Gpu& g) {
+         return model::machine::written_rate(g).value() * g.dram.write_efficiency.value();
+     }},
     {"l2", "B/s", false, "l2.port_bandwidth, sm.count, clock",
      [](const hw::Gpu& g) { return of_chip(g, g.l2.port_bandwidth.value(), plain_clock(g)); }},
     {"shared", "B/s", false, "shared.bandwidth, sm.count, clock",

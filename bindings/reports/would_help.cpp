@@ -22,12 +22,14 @@ using hw::us_per_s;
 /// Savings below this part of the time are within the noise of any measurement.
 constexpr double negligible_saving = 1e-3;
 
-/// Every resource of hw/keys.toml with its keys, in the order of each resource's first key.
-std::vector<WouldHelp> all_resources() {
+/// Every resource of hw/keys.toml with its keys, in the order of each resource's first key. Rates that the
+/// GPU lacks are none: twice nothing is nothing.
+std::vector<WouldHelp> all_resources(const hw::Gpu& gpu) {
     std::vector<WouldHelp> resources;
     for (std::size_t key = 0; key < hw::key_count; ++key) {
         const std::string_view resource = hw::rule_of(key).resource;
-        if (resource.empty()) {
+        const bool lacks = hw::rule_of(key).better == hw::Better::more && hw::key_value(gpu, key) == 0.0;
+        if (resource.empty() || lacks) {
             continue;
         }
         auto known = std::find_if(resources.begin(), resources.end(),
@@ -63,7 +65,7 @@ std::vector<WouldHelp> twice_as_fast(const model::kernel::Program& program,
                                      const model::prediction::Engine& engine, const hw::Gpu& gpu,
                                      const model::prediction::Conditions& conditions, double time) {
     std::vector<WouldHelp> helpful;
-    for (WouldHelp& resource : all_resources()) {
+    for (WouldHelp& resource : all_resources(gpu)) {
         const hw::Gpu changed = with_twice(gpu, resource);
         const auto stages = engine.make_stages(changed);
         resource.time = model::system::evaluate(program, *stages, conditions).time;

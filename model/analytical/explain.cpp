@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 
 namespace warptime::model::analytical {
 
@@ -129,6 +130,16 @@ bool has_own_band(const hw::Gpu& gpu, Band band) {
     return key.origin == hw::Origin::fitted && key.confidence != hw::Confidence::inferred;
 }
 
+/// Whether a source, which names the GPUs whose rows are in a pool, names this one; l4 is not in l40s.
+bool names_word(std::string_view text, std::string_view word) {
+    for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+        const std::size_t end = at + word.size();
+        const bool begins = at == 0 || text[at - 1] == ' ';
+        if (begins && (end == text.size() || text[end] == ' ' || text[end] == ',')) return true;
+    }
+    return false;
+}
+
 std::string band_source(const hw::Gpu& gpu, Band band) {
     const bool own = has_own_band(gpu, band);
     if (band == Band::described || band == Band::described_small) {
@@ -142,7 +153,9 @@ std::string band_source(const hw::Gpu& gpu, Band band) {
     }
     const hw::Provenance& key = gpu.provenance[hw::key_index(key_of(band))];
     if (!own && key.confidence == hw::Confidence::inferred) {
-        return "residuals of GPUs of other architectures, left out in turn";
+        return names_word(key.source, gpu.id)
+                   ? "residuals of GPUs that the constants do not come from, this one among them"
+                   : "residuals of GPUs that the constants do not come from, this one not among them";
     }
     return own ? "residuals of this GPU's fit and development rows"
                : "residuals of the sibling that the constants come from";

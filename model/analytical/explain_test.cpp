@@ -169,11 +169,18 @@ TEST_CASE("evidence and coverage decide the status and the band, never the time"
     CHECK(inherited.band_source ==
           "residuals of the textbook programs' development half on the sibling that the constants come from");
     // Nothing of its architecture was measured: errors of GPUs that were left out of every fit stand for it.
+    const std::string pool = "residuals of GPUs that the constants do not come from, this one ";
     stream.evidence = mk::Evidence::own;
     stream.coverage = {};
     const auto b200 = hw::load_gpu("b200");
     const auto left_out = explain_kernel(stream, b200, prediction::Conditions{});
-    CHECK(left_out.band_source == "residuals of GPUs of other architectures, left out in turn");
+    CHECK(left_out.band_source == pool + "not among them");
+    CHECK(explain_kernel(stream, hw::load_gpu("l40s"), prediction::Conditions{}).band_source ==
+          pool + "among them");
+    for (const char* id : {"rtx-4090", "l4"}) {
+        CHECK(explain_kernel(stream, hw::load_gpu(id), prediction::Conditions{}).band_source ==
+              pool + "not among them");
+    }
     CHECK(left_out.high == doctest::Approx(left_out.time * std::exp(b200.band.memory.value())));
     CHECK(b200.band.compute.value() > hw::load_gpu("h100-sxm").band.compute.value());
     CHECK(hw::load_gpu("gb300").band.compute.value() == b200.band.compute.value());

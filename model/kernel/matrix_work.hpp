@@ -22,9 +22,11 @@ namespace warptime::model::kernel {
 }
 
 /// FLOP of one instruction as one warp (mma.sync) or one warpgroup (wgmma, tcgen05) issues it; of a pair, one
-/// CTA's half. Zeros of sparse operands count, as vendors count them.
+/// CTA's half. Zeros of sparse operands count, as vendors count them. The depth is in elements of the type,
+/// so a pair of 4-bit numbers is one.
 [[nodiscard]] inline double matrix_flop(const Op& op) {
-    return 2.0 * op.shape[0] * op.shape[1] * op.shape[2] / (of_pair(op) ? 2.0 : 1.0);
+    return 2.0 * op.shape[0] * op.shape[1] * op.shape[2] * hw::numbers_in(op.dtype) /
+           (of_pair(op) ? 2.0 : 1.0);
 }
 
 /// Operand bytes that one warpgroup's wgmma or tcgen05 reads from the shared memory of its own SM; A comes

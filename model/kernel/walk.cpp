@@ -367,7 +367,7 @@ double flop_of(const Op& op) {
         case InstructionClass::tcgen05_mma:
             return matrix_flop(op) / 4.0;  // of a group of four warps
         case InstructionClass::mma_sync:
-            return product;
+            return product * hw::numbers_in(op.dtype);
         case InstructionClass::fma_f32:
         case InstructionClass::fma_f64:
             return 64.0;

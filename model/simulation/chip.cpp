@@ -37,7 +37,7 @@ Chip::Chip(const hw::Gpu& gpu, int sm_count, double clock_hz, double at_work, do
     rates.dram_read_byte = dram_byte / gpu.dram.read_efficiency.value();
     rates.dram_row_byte = dram_byte / gpu.dram.row_efficiency.value();
     rates.dram_scattered_byte = dram_byte / gpu.dram.scattered_efficiency.value();
-    rates.dram_write_byte = dram_byte / gpu.dram.write_efficiency.value();
+    rates.dram_write_byte = clock_hz / machine::written_rate(gpu).value() / gpu.dram.write_efficiency.value();
     rates.dram_turn_byte = dram_byte * gpu.dram.turnaround.value();
     rates.latency_l1 = gpu.latency.l1.value();
     rates.latency_near = gpu.latency.l2_near.value();

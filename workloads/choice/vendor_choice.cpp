@@ -150,7 +150,7 @@ void refuse_rows(const Problem& problem, const std::vector<GemmFamily>& families
     }
     refuse_rows(problem, families, gpu);
     throw Error(
-        "gemm dtype", std::string(hw::to_string(problem.a)),
+        "gemm dtype", std::string(problem.name_of_type()),
         fmt::format("a dtype whose library kernels are known on {}, or an explicit cta_tile", gpu.id));
 }
 
@@ -323,10 +323,16 @@ std::string caution_of_choice(const Problem& problem, const std::vector<GemmFami
     const bool named = std::any_of(families.begin(), families.end(), [&](const GemmFamily& family) {
         return family.named && serves(family, problem, gpu);
     });
+    if (named && problem.scale_block > 0) {
+        return fmt::format(
+            "no kernel of the library is known for {} on {}: kernels with the tiles of its other types are "
+            "assumed, and the predicted time chooses among them",
+            problem.name_of_type(), gpu.id);
+    }
     return named ? fmt::format(
                        "no launch of the library was recorded for {} on {}: its kernels are read off "
                        "public names, and the predicted time chooses among them",
-                       hw::to_string(problem.a), gpu.id)
+                       problem.name_of_type(), gpu.id)
                  : "";
 }
 

@@ -7,6 +7,7 @@
 #include "workloads/compilers/triton.hpp"
 #include "workloads/gemm/triton_alignment.hpp"
 #include "workloads/gemm/triton_gathers.hpp"
+#include "workloads/gemm/triton_multiply_adds.hpp"
 #include "workloads/gemm/triton_resources.hpp"
 #include "workloads/gemm/triton_turning.hpp"
 #include "workloads/gemm/weights.hpp"
@@ -122,7 +123,8 @@ void check_dtype(const Problem& problem, const hw::Gpu& gpu, const Config& confi
     const Dtype dtype = problem.multiplied();
     const bool known = dtype == Dtype::bf16 || dtype == Dtype::fp16 || dtype == Dtype::tf32;
     if (config.mma == MatrixInstruction::mma_sync && has_tcgen05(gpu) && !known) {
-        throw Error("gemm dtype", std::string(hw::to_string(dtype)),
+        throw Error("gemm dtype",
+                    std::string(problem.scale_block > 0 ? problem.name_of_type() : hw::to_string(dtype)),
                     fmt::format("bf16, fp16 or tf32 for mma.sync on {} (its rate for others is not on the "
                                 "sheet), or tcgen05",
                                 gpu.id));
@@ -193,6 +195,22 @@ void check_instruction(const hw::Gpu& gpu, const Config& config) {
     }
 }
 
+/// Throws Error for kernels of block-scaled types that are not described.
+void check_block_scales(const Problem& problem, const Config& config) {
+    if (problem.scale_block == 0) return;
+    if (config.strides_by_16) {
+        throw Error("gemm implementation", config.strides_known ? "inductor" : "triton",
+                    fmt::format("cublas or cutlass (Triton's kernels with block scales, dtype {}, are not "
+                                "described)",
+                                problem.name_of_type()));
+    }
+    if (config.mma == MatrixInstruction::simt) {
+        throw Error("gemm mma", "simt",
+                    fmt::format("auto, mma.sync or tcgen05 for {}: only tensor cores multiply it",
+                                problem.name_of_type()));
+    }
+}
+
 /// Sliced K is a form of mma.sync kernels whose warps copy for themselves, as CUTLASS 2's.
 void check_slices(const Problem& problem, const Config& config) {
     if (config.slice_k == 1) return;
@@ -228,7 +246,9 @@ void check_shared_bytes(const Problem& problem, const Config& config) {
 void require_tensor_dtype(const Problem& problem, const hw::Gpu& gpu) {
     if (hw::tensor_rate(problem.multiplied(), gpu).value() == 0.0) {
         throw Error(
-            "gemm dtype", std::string(hw::to_string(problem.multiplied())),
+            "gemm dtype",
+            std::string(problem.scale_block > 0 ? problem.name_of_type()
+                                                : hw::to_string(problem.multiplied())),
             fmt::format("a type that the tensor cores of {} have: {}", gpu.id, hw::tensor_dtypes(gpu)));
     }
 }
@@ -297,6 +317,9 @@ int registers_wanted(const Problem& problem, const Config& config) {
         // The loop spills pointers and values for which a thread has no registers. The sums must always fit.
         return std::max(gather_registers(config), config.cta_m * config.cta_n / threads(config));
     }
+    if (multiplies_as_triton(config) && problem.a == problem.b) {
+        return (multiply_add_registers(config) + 7) / 8 * 8;
+    }
     if (copies_as_triton(config)) {
         return (triton_registers(problem, config) + 7) / 8 * 8;
     }
@@ -355,6 +378,8 @@ void complete(const Problem& problem, const hw::Gpu& gpu, Config& config) {
     check_weights(problem, config);
     note_turned_operands(problem, config);
     check_schedule(gpu, config);
+    if (config.mma != MatrixInstruction::simt) require_tensor_dtype(problem, gpu);
+    check_block_scales(problem, config);
     check_instruction(gpu, config);
     check_dtype(problem, gpu, config);
     if (config.stages == 0) {

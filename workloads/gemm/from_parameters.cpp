@@ -14,6 +14,12 @@ namespace warptime::workloads::gemm {
 
 namespace mk = model::kernel;
 
+int numbers_of_block(const Problem& problem) {
+    constexpr int of_16_bytes = 32, of_96_bytes = 128;
+    if (problem.scale_block == 0) return 1;
+    return problem.a == hw::Dtype::mxfp6 ? of_96_bytes : of_16_bytes;
+}
+
 namespace {
 
 std::string parameter_name(std::string_view name) {
@@ -43,7 +49,37 @@ int small_of(const Operation& operation, std::string_view name, int fallback) {
 }
 
 hw::Dtype dtype_of(const Operation& operation, std::string_view name) {
-    return hw::parse_dtype(value_of(operation, name), parameter_name(name));
+    const std::string text = value_of(operation, name);
+    if (text == "mxfp4" || text == "nvfp4") return hw::Dtype::fp4x2;
+    return hw::parse_dtype(text, parameter_name(name));
+}
+
+/// Throws Error where operands with block scales are not of one type along K, or end within a block.
+void check_blocks(const Operation& operation, const Problem& p) {
+    const std::string dtype = value_of(operation, "dtype"), of_b = value_of(operation, "dtype_b");
+    if (dtype != of_b && scale_block_of(dtype) + scale_block_of(of_b) > 0) {
+        throw Error(
+            parameter_name("dtype_b"), of_b,
+            fmt::format("{}, as A: products with block scales are known with operands of one type", dtype));
+    }
+    if (p.scale_block == 0) return;
+    for (const auto& [name, major] : {std::pair{"a_major", p.a_major}, std::pair{"b_major", p.b_major}}) {
+        if (major == Major::k) continue;
+        throw Error(parameter_name(name), value_of(operation, name),
+                    fmt::format("k: products of {} are known with both operands along K", dtype));
+    }
+}
+
+/// Numbers along K as elements of the stored type, of which a block of scales holds a whole number.
+std::int64_t in_blocks(const Operation& operation, std::string_view name, std::int64_t numbers,
+                       const Problem& p) {
+    if (p.scale_block == 0) return numbers;
+    const int least = numbers_of_block(p);
+    if (numbers % least != 0) {
+        throw Error(parameter_name(name), std::to_string(numbers),
+                    fmt::format("a multiple of {} for {}", least, value_of(operation, "dtype")));
+    }
+    return numbers / hw::numbers_in(p.a);
 }
 
 /// Reads text such as "128x256x64"; the registry has checked the form.
@@ -94,6 +130,11 @@ Problem read_problem(const Operation& operation) {
     p.lda = given_size(operation, "lda");
     p.ldb = given_size(operation, "ldb");
     p.ldc = given_size(operation, "ldc");
+    p.scale_block = scale_block_of(value_of(operation, "dtype"));
+    check_blocks(operation, p);
+    p.k = in_blocks(operation, "k", p.k, p);
+    p.lda = in_blocks(operation, "lda", p.lda, p);
+    p.ldb = in_blocks(operation, "ldb", p.ldb, p);
     return p;
 }
 
@@ -121,6 +162,14 @@ Config config_of(const Operation& operation, const Problem& problem) {
     c.cta_m = tile[0];
     c.cta_n = tile[1];
     c.cta_k = tile[2];
+    if (problem.scale_block > 0) {
+        const int least = numbers_of_block(problem);
+        if (c.cta_k % least != 0) {
+            throw Error(parameter_name("cta_tile"), value_of(operation, "cta_tile"),
+                        fmt::format("K a multiple of {} for {}", least, problem.name_of_type()));
+        }
+        c.cta_k /= hw::numbers_in(problem.a);
+    }
     const std::string cluster = value_of(operation, "cluster");
     if (!cluster.empty()) {
         const auto shape = extents(cluster, "cluster");

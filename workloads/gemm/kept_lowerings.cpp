@@ -46,8 +46,8 @@ KeptLowerings::KeptLowerings(const hw::Gpu& gpu) : gpu_(&gpu), places_(places) {
 
 KeptLowerings::Lowered KeptLowerings::lower(const Problem& problem, const Config& given) {
     const Config config = completed(problem, given, *gpu_);
-    if (config.stream_k != StreamK::none || problem.packed_b || !in_whole_lanes(config) ||
-        !starts_with_kernel(given) || problem.epilogue != Epilogue::none) {
+    if (config.stream_k != StreamK::none || problem.packed_b || problem.scale_block > 0 ||
+        !in_whole_lanes(config) || !starts_with_kernel(given) || problem.epilogue != Epilogue::none) {
         other_.clear();
         gemm::lower(problem, given, *gpu_, other_);
         return {other_};

@@ -39,8 +39,11 @@ Pipeline pipeline_of(const std::string& text) {
 
 int stages_of(const Problem& problem, const GemmFamily& family, const Tile& tile) {
     const std::int64_t k_elements = family.k_bytes / hw::bytes_of(problem.a);
-    const std::int64_t bytes = k_elements * (tile.m * hw::bytes_of(problem.a) / (family.pairs ? 2 : 1) +
-                                             tile.n * hw::bytes_of(problem.b));
+    const std::int64_t scales =
+        problem.scale_block > 0 ? (tile.m + tile.n) * k_elements / problem.elements_of_scale() : 0;
+    const std::int64_t bytes =
+        scales + k_elements * (tile.m * hw::bytes_of(problem.a) / (family.pairs ? 2 : 1) +
+                               tile.n * hw::bytes_of(problem.b));
     return static_cast<int>(std::clamp<std::int64_t>(family.shared_limit / bytes, 1, family.stages_max));
 }
 

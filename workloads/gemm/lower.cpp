@@ -12,6 +12,7 @@
 #include "workloads/gemm/reduction.hpp"
 #include "workloads/gemm/sizes.hpp"
 #include "workloads/gemm/stream_k.hpp"
+#include "workloads/gemm/triton_multiply_adds.hpp"
 
 #include <fmt/format.h>
 
@@ -115,9 +116,11 @@ void lower(const Problem& problem, const Config& config, const hw::Gpu& gpu, mk:
 void lower_completed(const Problem& problem, const Config& config, const hw::Gpu& gpu, mk::Program& program) {
     mk::Kernel& kernel = program.add_kernel();
     kernel.name = "gemm";
-    // Streams of K and weights of few bits have rows beside other operators, not among products.
+    // Streams of K and weights of few bits have rows beside other operators, not among products, and block
+    // scales have none.
     const bool is_pooled = config.stream_k != StreamK::none ||
-                           hw::bits_of(problem.b) < hw::bits_of(problem.a) || problem.packed_b;
+                           hw::bits_of(problem.b) < hw::bits_of(problem.a) || problem.packed_b ||
+                           problem.scale_block > 0;
     kernel.evidence = is_pooled ? mk::Evidence::pooled : mk::Evidence::own;
     kernel.cta = {threads(config), 1, 1};
     kernel.registers_per_thread =
@@ -150,6 +153,8 @@ void lower_completed(const Problem& problem, const Config& config, const hw::Gpu
         add_specialized_roles(parts);
     } else if (copies_by_descriptor(config)) {
         add_descriptor_role(parts);
+    } else if (multiplies_as_triton(config) && problem.a == problem.b) {
+        add_pipelined_role(parts);
     } else if (config.mma == MatrixInstruction::simt && !config.fragments_ahead) {
         add_simt_role(parts);
     } else if (config.mma == MatrixInstruction::simt) {

@@ -23,7 +23,8 @@ std::int64_t leading(std::int64_t given, std::int64_t dense) {
 
 // Constants that the compiler lays out once, so that a use need not build the name again.
 constexpr mk::Name name_a = "a", name_b = "b", name_c = "c", name_workspace = "workspace",
-                   name_stages = "stages", name_group = "stage_group", name_barrier = "cta_barrier";
+                   name_stages = "stages", name_group = "stage_group", name_barrier = "cta_barrier",
+                   name_scales_a = "scales_a", name_scales_b = "scales_b";
 
 mk::Id add_matrix(mk::Builder& builder, const mk::Name& name, Dtype dtype) {
     mk::Buffer& buffer = builder.buffer();
@@ -32,6 +33,12 @@ mk::Id add_matrix(mk::Builder& builder, const mk::Name& name, Dtype dtype) {
     buffer.rank = 3;
     buffer.contents = mk::Contents::random;
     return builder.last_buffer();
+}
+
+/// A pitch as memory has it, where the given one counts numbers along K.
+std::int64_t stored_pitch(const Problem& p, bool is_a, std::int64_t pitch) {
+    const bool along_k = (is_a ? p.a_major : p.b_major) == Major::k || (!is_a && p.packed_b);
+    return along_k ? p.stored_along_k(pitch, is_a) : pitch;
 }
 
 void set_sizes(mk::Kernel& kernel, MatrixBuffer matrix, std::int64_t fast, std::int64_t slow,
@@ -57,7 +64,7 @@ struct Side {
     std::int64_t lane_elements = 1;  ///< held by one lane
     int copy_bytes = widest_copy;
     std::int64_t lane_share = 1;  ///< bytes of a stage for each lane of the CTA, in equal parts
-    std::int64_t packing = 1;     ///< elements along K in a stored one
+    std::int64_t along_k = 1;     ///< stored elements of a stage
     int rank_step = 1;  ///< ranks from one sharer to the next; CTAs of a cluster count along m first
 };
 
@@ -102,8 +109,8 @@ void add_stage_access(const Parts& parts, const Side& side, int ahead) {
     }
     const std::size_t k_dim = side.k_contiguous ? 0 : 1;
     access.origin[k_dim] = parts.k_element;
-    const std::int64_t along_k = parts.config.cta_k / side.packing;
-    if (side.packing > 1) {
+    const std::int64_t along_k = side.along_k;
+    if (along_k != parts.config.cta_k) {
         access.origin[k_dim] = parts.builder.begin();
         parts.builder.add(access.origin[k_dim], mk::Variable::item_begin, along_k);
         parts.builder.add(access.origin[k_dim], mk::Variable::loop, along_k);
@@ -131,11 +138,12 @@ void add_stage_access(const Parts& parts, const Side& side, int ahead) {
 void set_matrices(const Problem& p, const Config& c, mk::Kernel& kernel) {
     const bool a_k = p.a_major == Major::k;
     const bool b_k = p.b_major == Major::k;
-    const std::int64_t a_fast = a_k ? p.k : p.m;
-    const std::int64_t b_fast = b_k ? p.k / p.packing_of_b() : p.n;
-    set_sizes(kernel, MatrixBuffer::a, a_fast, a_k ? p.m : p.k, leading(p.lda, a_fast), p.batch);
-    set_sizes(kernel, MatrixBuffer::b, b_fast, b_k ? p.n : p.k, leading(p.ldb / p.packing_of_b(), b_fast),
+    const std::int64_t a_fast = a_k ? p.stored_along_k(p.k, true) : p.m;
+    const std::int64_t b_fast = b_k ? p.stored_along_k(p.k, false) : p.n;
+    set_sizes(kernel, MatrixBuffer::a, a_fast, a_k ? p.m : p.k, leading(stored_pitch(p, true, p.lda), a_fast),
               p.batch);
+    set_sizes(kernel, MatrixBuffer::b, b_fast, b_k ? p.n : p.k,
+              leading(stored_pitch(p, false, p.ldb), b_fast), p.batch);
     set_sizes(kernel, MatrixBuffer::c, p.n, p.m, leading(p.ldc, p.n), p.batch);
     if (has_workspace(c)) {
         set_sizes(kernel, MatrixBuffer::workspace, p.n, p.m, p.n, p.batch * c.split_k);
@@ -163,6 +171,22 @@ void add_buffers(Parts& parts) {
     stages.extent[0] = stage / hw::bytes_of(p.a);
     stages.swizzle_bytes = 128;
     parts.stages = builder.last_buffer();
+    if (p.scale_block == 0) return;
+    // Scales of 128 rows lie side by side (PTX ISA 8.7, scale factor layouts), so a tile's lie in whole
+    // lines.
+    constexpr std::int64_t rows = 128;
+    for (const bool is_a : {true, false}) {
+        mk::Buffer& buffer = builder.buffer();
+        (is_a ? parts.scales_a : parts.scales_b) = builder.last_buffer();
+        buffer.name = is_a ? name_scales_a : name_scales_b;
+        buffer.dtype = Dtype::int8;
+        buffer.rank = 3;
+        buffer.contents = mk::Contents::random;
+        const std::int64_t fast = ceil_div(is_a ? p.m : p.n, rows) * rows;
+        const std::int64_t slow = ceil_div(p.k, p.elements_of_scale());
+        buffer.extent = {fast, slow, p.batch, 1, 1};
+        buffer.stride = {1, fast, fast * slow, 0, 0};
+    }
 }
 
 void add_indices(Parts& parts) {
@@ -190,18 +214,32 @@ void add_stage_access(const Parts& parts, Matrix matrix, int ahead) {
     const std::int64_t dense = k_contiguous ? p.k : is_a ? p.m : p.n;
     Side side{is_a ? parts.a : parts.b, is_a ? parts.tile_m : parts.tile_n};
     side.k_contiguous = k_contiguous;
-    side.packing = is_a ? 1 : p.packing_of_b();
+    side.along_k = p.stored_along_k(c.cta_k, is_a);
     side.tile_position = is_a ? 0 : 1;
     side.tile_extent = is_a ? c.cta_m : c.cta_n;
     side.sharers = is_a ? c.cluster_n : c.cluster_m;
     side.paired = is_a && c.pair;
-    side.pitch = leading(is_a ? p.lda : p.ldb, dense) / side.packing;
+    side.pitch = stored_pitch(p, is_a, leading(is_a ? p.lda : p.ldb, dense));
     side.lane_elements = (is_a ? c.lane_bytes_a : c.lane_bytes_b) / hw::bytes_of(is_a ? p.a : p.b);
     side.copy_bytes = copy_bytes_of(c, is_a);
     side.lane_share = widest_copy;
     if (copies_as_triton(c)) {
         side.lane_share = tile_bytes(p, c, is_a) / (std::int64_t{32} * c.warps);
     }
+    side.rank_step = is_a ? c.cluster_m : 1;
+    add_stage_access(parts, side, ahead);
+}
+
+void add_scale_access(const Parts& parts, Matrix matrix, int ahead) {
+    const Config& c = parts.config;
+    const bool is_a = matrix == Matrix::a;
+    Side side{is_a ? parts.scales_a : parts.scales_b, is_a ? parts.tile_m : parts.tile_n};
+    side.k_contiguous = false;
+    side.along_k = c.cta_k / parts.problem.elements_of_scale();
+    side.tile_position = is_a ? 0 : 1;
+    side.tile_extent = is_a ? c.cta_m : c.cta_n;
+    side.sharers = is_a ? c.cluster_n : c.cluster_m;
+    side.lane_share = widest_copy;
     side.rank_step = is_a ? c.cluster_m : 1;
     add_stage_access(parts, side, ahead);
 }

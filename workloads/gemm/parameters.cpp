@@ -12,8 +12,10 @@ namespace {
 using Kind = ParameterKind;
 using Words = std::string_view;
 
-constexpr std::array<Words, 7> operand_dtypes{"bf16", "fp16", "tf32", "fp32", "fp8", "int8", "fp64"};
-constexpr std::array<Words, 8> weight_dtypes{"bf16", "fp16", "tf32", "fp32", "fp8", "int8", "fp64", "int4"};
+constexpr std::array<Words, 11> operand_dtypes{"bf16", "fp16",  "tf32",  "fp32",  "fp8",  "int8",
+                                               "fp64", "mxfp8", "mxfp6", "mxfp4", "nvfp4"};
+constexpr std::array<Words, 12> weight_dtypes{"bf16", "fp16",  "tf32",  "fp32",  "fp8",   "int8",
+                                              "fp64", "mxfp8", "mxfp6", "mxfp4", "nvfp4", "int4"};
 constexpr std::array<Words, 4> accumulator_dtypes{"fp32", "fp16", "fp64", "int32"};
 constexpr std::array<Words, 8> result_dtypes{"bf16", "fp16", "fp32", "tf32", "fp8", "int8", "int32", "fp64"};
 constexpr std::array<Words, 2> a_majors{"k", "m"};
@@ -36,14 +38,15 @@ constexpr auto all = std::to_array<ParameterInfo>({
     required_size("n", "columns of B and C"),
     required_size("k", "columns of A, rows of B"),
     {"batch", Kind::size, false, "1", {}, "number of independent products", in_key},
-    {"dtype", Kind::dtype, false, "bf16", operand_dtypes, "element type of A", in_key},
+    {"dtype", Kind::dtype, false, "bf16", operand_dtypes,
+     "element type of A; mx types have a scale for each 32 elements along K, nvfp4 for each 16", in_key},
     {"dtype_b", Kind::dtype, false, "", weight_dtypes,
      "element type of B; default: dtype; int8 or int4 beside bf16 or fp16: weights that a kernel converts",
      in_key},
     {"acc_dtype", Kind::dtype, false, "", accumulator_dtypes,
      "type of the sums; default: fp32 (int8: int32, fp64: fp64)", in_key},
     {"out_dtype", Kind::dtype, false, "", result_dtypes,
-     "element type of C; default: dtype (fp8: bf16, int8: int32)", in_key},
+     "element type of C; default: dtype (fp8 and types with block scales: bf16, int8: int32)", in_key},
     {"a_major", Kind::choice, false, "k", a_majors, "contiguous index of A", in_key},
     {"b_major", Kind::choice, false, "k", b_majors, "contiguous index of B", in_key},
     {"lda",
@@ -119,6 +122,10 @@ constexpr auto all = std::to_array<ParameterInfo>({
 
 }  // namespace
 
+int scale_block_of(std::string_view dtype) {
+    return dtype == "nvfp4" ? 16 : dtype.starts_with("mx") ? 32 : 0;
+}
+
 std::span<const ParameterInfo> parameters() {
     return all;
 }
@@ -135,7 +142,7 @@ std::string default_of(const Operation& operation, std::string_view parameter) {
         if (parameter == "acc_dtype") {
             return dtype == "fp64" ? "fp64" : "fp32";
         }
-        return dtype == "fp8" ? "bf16" : dtype;
+        return dtype == "fp8" || scale_block_of(dtype) > 0 ? "bf16" : dtype;
     }
     if (parameter == "lda") {
         return value_of(operation, value_of(operation, "a_major") == "k" ? "k" : "m");

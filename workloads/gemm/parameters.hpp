@@ -17,8 +17,13 @@ inline constexpr std::string_view operator_name = "gemm";
 
 [[nodiscard]] std::span<const ParameterInfo> parameters();
 
+/// Numbers along K that share a scale in products of this type: 16 of nvfp4, 32 of mx types; 0: no scales
+/// (PTX ISA 8.7, block scaling).
+[[nodiscard]] int scale_block_of(std::string_view dtype);
+
 /// Default of a parameter. dtype_b is dtype. acc_dtype is fp32 (int8: int32, fp64: fp64). out_dtype is dtype
-/// (fp8: bf16, int8: int32). Leading dimensions are packed. Empty where the lowering chooses.
+/// (fp8 and types with block scales: bf16, int8: int32). Leading dimensions are packed. Empty where the
+/// lowering chooses.
 [[nodiscard]] std::string default_of(const Operation& operation, std::string_view parameter);
 
 /// The reason why a given parameter would change nothing. Examples: a kernel's parameter where the library

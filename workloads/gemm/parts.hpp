@@ -26,6 +26,7 @@ struct Parts {
     bool ldmatrix = true;           ///< whether the GPU has ldmatrix (sm_75 on)
     model::kernel::Id a = -1, b = -1, c = -1, workspace = -1, stages = -1, staged_c = -1;
     model::kernel::Id spilled = -1;
+    model::kernel::Id scales_a = -1, scales_b = -1;  ///< with block scales
     // Many accesses share these expressions, so each is written once.
     model::kernel::Index trips{};      ///< of the main loop: the k-iterations of the work item
     model::kernel::Index k_element{};  ///< first element along k of the current iteration
@@ -45,6 +46,9 @@ enum class Matrix : std::uint8_t { a, b };
 /// `ahead` iterations after the current k-iteration. In a cluster each CTA fetches its share and multicasts
 /// the share to the other CTAs of its row (column).
 void add_stage_access(const Parts& parts, Matrix matrix, int ahead);
+
+/// The same for the block scales of that tile.
+void add_scale_access(const Parts& parts, Matrix matrix, int ahead);
 
 struct StageTokens {
     model::kernel::Id group;    ///< the asynchronous copies of a warp, `stages` deep

@@ -10,6 +10,7 @@
 #include "workloads/gemm/stage_copies.hpp"
 #include "workloads/gemm/triton_gathers.hpp"
 #include "workloads/gemm/triton_instructions.hpp"
+#include "workloads/gemm/triton_multiply_adds.hpp"
 #include "workloads/gemm/triton_resources.hpp"
 #include "workloads/gemm/triton_single_stage.hpp"
 #include "workloads/gemm/triton_turning.hpp"
@@ -144,7 +145,9 @@ void add_pipelined_role(Parts& parts) {
     const bool reads_first = as_triton && c.mma == MatrixInstruction::mma_sync;
     const bool converts = converts_weights(parts.problem, c);
     const bool by_tcgen05 = c.mma == MatrixInstruction::tcgen05;
-    if (ahead > 0 && !in_series && !reads_first && !beside_copies && !converts && !by_tcgen05) {
+    const bool by_multiply_adds = multiplies_as_triton(c);
+    if (ahead > 0 && !in_series && !reads_first && !beside_copies && !converts && !by_tcgen05 &&
+        !by_multiply_adds) {
         // After the barrier all warps have read the oldest stage. Copies refill its place before the
         // arithmetic.
         fetches = add_copies(parts, group_id, ahead, true);
@@ -164,6 +167,10 @@ void add_pipelined_role(Parts& parts) {
         // Addresses are computed while the tensor cores multiply.
         b.op(address).count =
             as_triton ? aside.of_trip : 40 + 4 * copies_per_warp(stage_bytes(parts.problem, c), c);
+    } else if (by_multiply_adds) {
+        last = add_multiply_adds(parts);
+        if (ahead > 0) fetches = add_copies(parts, group_id, ahead, true);
+        b.op(address).count = aside.of_trip;
     } else if (c.mma == MatrixInstruction::tcgen05) {
         last = add_products_of_tcgen05(parts);
         fetches = add_copies(parts, group_id, ahead, true, last);

@@ -6,6 +6,7 @@
 #include "model/kernel/description.hpp"
 
 #include <cstdint>
+#include <string_view>
 
 namespace warptime::workloads::gemm {
 
@@ -22,10 +23,11 @@ enum class Major : std::uint8_t { k, other };
 /// What is applied to C before it is stored.
 enum class Epilogue : std::uint8_t { none, bias, relu, gelu, silu, residual, scale };
 
-/// Sizes in elements; a leading dimension of 0 means dense. C is row-major [m, n].
+/// Sizes in elements of the types a and b; a leading dimension of 0 means dense. C is row-major [m, n].
 struct Problem {
     std::int64_t m = 0, n = 0, k = 0, batch = 1;
     bool packed_b = false;  ///< int4: two weights in each byte of B (then int8) along K
+    int scale_block = 0;    ///< numbers along K that share a scale of one byte; 0: no block scales
     Dtype a = Dtype::bf16, b = Dtype::bf16, accumulator = Dtype::fp32, out = Dtype::bf16;
     Major a_major = Major::k, b_major = Major::k;
     std::int64_t lda = 0, ldb = 0, ldc = 0;
@@ -43,12 +45,27 @@ struct Problem {
     /// Elements of B in one of its stored elements.
     [[nodiscard]] std::int64_t packing_of_b() const { return packed_b ? 2 : 1; }
 
+    /// Stored elements of so many along K. Memory holds four 6-bit numbers in three bytes, which the copies
+    /// to shared memory spread to a byte each (PTX ISA 8.7, tensor map types).
+    [[nodiscard]] std::int64_t stored_along_k(std::int64_t elements, bool is_a) const {
+        if (a == Dtype::mxfp6) return elements * 3 / 4;
+        return is_a ? elements : elements / packing_of_b();
+    }
+
+    /// Elements along K that share a scale; 1 where there are none.
+    [[nodiscard]] int elements_of_scale() const {
+        return scale_block > 0 ? scale_block / hw::numbers_in(a) : 1;
+    }
+
+    /// The name of A's type for a user, who does not see how 4-bit numbers are stored.
+    [[nodiscard]] std::string_view name_of_type() const;
+
     /// Bytes of A, B and C together, and of what the epilogue reads.
     [[nodiscard]] double bytes() const;
 
     [[nodiscard]] double flop() const {
         return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *
-               static_cast<double>(batch);
+               static_cast<double>(batch) * hw::numbers_in(a);
     }
 };
 
@@ -122,7 +139,10 @@ struct Config {
 /// Bytes of a CTA's tile of A or of B in a stage.
 [[nodiscard]] std::int64_t tile_bytes(const Problem& problem, const Config& config, bool is_a);
 
-/// Bytes of one pipeline stage (A and B tile).
+/// Bytes of the scales of a CTA's tile of A or of B in a stage.
+[[nodiscard]] std::int64_t scale_bytes(const Problem& problem, const Config& config, bool is_a);
+
+/// Bytes of one pipeline stage (A and B tile, and their scales).
 [[nodiscard]] std::int64_t stage_bytes(const Problem& problem, const Config& config);
 
 /// The order of tiles that CUTLASS 3 takes by default: the shorter side of the grid runs fastest

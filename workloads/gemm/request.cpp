@@ -24,6 +24,14 @@ bool set_size(Request& request, std::int64_t value) {
     return true;
 }
 
+/// Sizes along K are given in numbers, of which 4-bit types store two in an element.
+template <std::int64_t Problem::*Field>
+bool set_along_k(Request& request, std::int64_t value) {
+    Problem& problem = own(request).problem;
+    problem.*Field = value / hw::numbers_in(problem.a);
+    return value % numbers_of_block(problem) == 0;
+}
+
 template <auto Field>
 bool set_tile_number(Request& request, std::int64_t value) {
     std::optional<Config>& config = own(request).config;
@@ -45,10 +53,10 @@ bool set_shared_bytes(Request& request, std::int64_t value) {
 constexpr std::array<NamedSetNumber, 14> numbers{{
     {"m", set_size<&Problem::m>},
     {"n", set_size<&Problem::n>},
-    {"k", set_size<&Problem::k>},
+    {"k", set_along_k<&Problem::k>},
     {"batch", set_size<&Problem::batch>},
-    {"lda", set_size<&Problem::lda>},
-    {"ldb", set_size<&Problem::ldb>},
+    {"lda", set_along_k<&Problem::lda>},
+    {"ldb", set_along_k<&Problem::ldb>},
     {"ldc", set_size<&Problem::ldc>},
     {"stages", set_tile_number<&Config::stages>},
     {"warps", set_tile_number<&Config::warps>},

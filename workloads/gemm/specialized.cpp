@@ -137,7 +137,8 @@ void add_specialized_roles(Parts& parts) {
     full.scope = c.cluster_m * c.cluster_n > 1 ? mk::Scope::cluster : mk::Scope::cta;
     // Arrivals count over all CTAs of the cluster, as scope cluster requires.
     const int ctas = c.cluster_m * c.cluster_n;
-    full.arrivals = 2 * ctas;  // one for each operand's bytes
+    const bool scaled = parts.problem.scale_block > 0;
+    full.arrivals = (scaled ? 4 : 2) * ctas;  // one for each operand's bytes, and for those of its scales
     const mk::Id full_id = b.token(full);
     const bool pingpong = c.specialization == Specialization::pingpong;
     const int warpgroups = std::max(1, c.warps / 4);
@@ -163,6 +164,10 @@ void add_specialized_roles(Parts& parts) {
         copy.dtype = is_a ? parts.problem.a : parts.problem.b;
         copy.completes = full_id;
         add_stage_access(parts, is_a ? Matrix::a : Matrix::b, 0);
+        if (!scaled) continue;
+        mk::Op& scales = b.op(InstructionClass::cp_async_bulk_tensor);
+        scales.completes = full_id;
+        add_scale_access(parts, is_a ? Matrix::a : Matrix::b, 0);
     }
     b.end();
     b.role("idle", 3);

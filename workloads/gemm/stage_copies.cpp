@@ -98,6 +98,15 @@ Fetches add_copies(Parts& parts, mk::Id group, int ahead, bool guarded, mk::Id b
         if (is_a ? c.turned_a : c.turned_b) add_turned_stores(parts, is_a, copies, mk::no_id);
         if (c.copy_conflicts > 0) add_conflicts(parts, is_a ? c.cta_m : c.cta_n, copies);
     }
+    for (const bool is_a : {true, false}) {
+        const std::int64_t bytes = scale_bytes(parts.problem, c, is_a);
+        if (bytes == 0) continue;
+        mk::Op& copy = b.op(InstructionClass::cp_async);
+        copy.count = copies_per_warp(bytes, c);
+        copy.completes = group;
+        if (guarded) guard_fetch(parts, copy, ahead);
+        add_scale_access(parts, is_a ? Matrix::a : Matrix::b, ahead);
+    }
     b.signal(group, mk::SignalOn::issue);
     return fetches;
 }

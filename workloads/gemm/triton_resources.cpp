@@ -35,7 +35,7 @@ bool multiplies_by_tcgen05(const Problem& problem, const Config& config) {
 }
 
 int triton_buffers(const Config& config) {
-    return config.mma == MatrixInstruction::mma_sync
+    return config.mma == MatrixInstruction::mma_sync || config.mma == MatrixInstruction::simt
                ? std::max(1, config.stages - compilers::triton().pipeline.buffers_less_of_mma_sync)
                : config.stages;
 }

@@ -1,7 +1,7 @@
 // DRAM time: bytes read and written back over each direction's rate, plus turns of the bus between
 // directions. Times of a mix add, since the bus carries one direction at a time.
-// Ignores: channel imbalance, single refreshes and page misses (the fitted fractions include them), and bytes
-// between two turns.
+// Ignores: channel imbalance, single refreshes and page misses (the fitted fractions include them), bytes
+// between two turns, and check bits of pieces that lie alone.
 // Source: recorded streams and matrix reads (keys dram.*_efficiency); microbench_read_write_mix (key
 // dram.turnaround).
 // SPDX-License-Identifier: Apache-2.0
@@ -17,9 +17,17 @@ namespace warptime::model::machine {
     return gpu.dram.ecc.value() > 0.0 ? gpu.dram.bandwidth * gpu.dram.ecc_share : gpu.dram.bandwidth;
 }
 
+/// The same for bytes that are written. Check bits of several sectors share a sector, which a write first has
+/// to read: what moves beside the data is then twice as much.
+[[nodiscard]] inline hw::BytesPerSecond written_rate(const hw::Gpu& gpu) {
+    if (!(gpu.dram.ecc.value() > 0.0)) return gpu.dram.bandwidth;
+    const double share = gpu.dram.ecc_share.value();
+    return gpu.dram.bandwidth * (share / (2.0 - share));
+}
+
 /// Seconds for `written` bytes alone, without turns of the bus.
 [[nodiscard]] inline hw::Seconds written_seconds(const hw::Bytes& written, const hw::Gpu& gpu) {
-    return written / (data_rate(gpu) * gpu.dram.write_efficiency);
+    return written / (written_rate(gpu) * gpu.dram.write_efficiency);
 }
 
 /// Bytes that are read: in all, and of these in short rows far apart, which open more DRAM pages, and in

@@ -48,15 +48,18 @@ TEST_CASE("no GPU moves bytes faster than its pins") {
     }
 }
 
-TEST_CASE("error correction in the same memory, where it is on, lengthens every byte by the same factor") {
+TEST_CASE("error correction in the same memory moves check bits once for reads and twice for writes") {
     auto gpu = hw::load_gpu("l40s");
     const hw::Bytes streamed(3e9), in_rows(1e9), written(2e9);
     const double with = dram_seconds({streamed + in_rows, in_rows, {}}, {written}, gpu).value();
     const double share = gpu.dram.ecc_share.value();
     CHECK(share < 1.0);
+    const double beside = 1.0 / share - 1.0;  // bytes of check bits for a byte of data
     gpu.dram.ecc = hw::Number(0.0);
-    CHECK(with ==
-          doctest::Approx(dram_seconds({streamed + in_rows, in_rows, {}}, {written}, gpu).value() / share));
+    const double read = dram_seconds({streamed + in_rows, in_rows, {}}, {}, gpu).value();
+    const double write = dram_seconds({}, {written}, gpu).value();
+    REQUIRE(gpu.dram.turnaround.value() == 0.0);
+    CHECK(with == doctest::Approx(read * (1.0 + beside) + write * (1.0 + 2.0 * beside)));
     CHECK(hw::load_gpu("h200-sxm").dram.ecc_share.value() == 1.0);
     CHECK(hw::load_gpu("rtx-5090").dram.ecc_share.value() == 1.0);
 }

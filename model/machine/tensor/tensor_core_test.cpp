@@ -3,6 +3,7 @@
 #include "model/machine/tensor/tensor_core.hpp"
 
 #include "hw/sheet.hpp"
+#include "model/kernel/walk.hpp"
 
 #include <doctest/doctest.h>
 
@@ -83,4 +84,21 @@ TEST_CASE("each element type has its own rate; what has no matrix instruction ha
     CHECK(machine::tensor_rate(Dtype::fp64, gpu).value() == gpu.tensor.fp64.value());
     CHECK(machine::tensor_rate(Dtype::fp8, gpu).value() == doctest::Approx(2.0 * gpu.tensor.bf16.value()));
     CHECK(machine::tensor_rate(Dtype::int64, gpu).value() == 0.0);
+    CHECK(machine::tensor_rate(Dtype::fp4x2, gpu).value() == 0.0);
+}
+
+TEST_CASE("an element of two 4-bit numbers is two products, at the rate of such numbers") {
+    const auto gpu = hw::load_gpu("b200");
+    Op bytes = matrix(hw::InstructionClass::tcgen05_mma, 128, 256, 32);
+    bytes.dtype = hw::Dtype::mxfp8;
+    Op pairs = bytes;
+    pairs.dtype = hw::Dtype::fp4x2;
+    CHECK(machine::matrix_flop(pairs) == 2.0 * machine::matrix_flop(bytes));
+    CHECK(warptime::model::kernel::flop_of(pairs) == 2.0 * warptime::model::kernel::flop_of(bytes));
+    // Twice the numbers at twice the rate take as long, and read as many bytes.
+    CHECK(gpu.tensor.fp4.value() == 2.0 * gpu.tensor.mxfp8.value());
+    CHECK(machine::tensor_core_cycles(pairs, 1.0, 4, gpu).value() ==
+          machine::tensor_core_cycles(bytes, 1.0, 4, gpu).value());
+    CHECK(warptime::model::kernel::wgmma_operand_bytes(pairs) ==
+          warptime::model::kernel::wgmma_operand_bytes(bytes));
 }
