@@ -116,16 +116,10 @@ Finding clusters(const G& gpu) {
                    gpu.cluster.ctas_portable_max.value(), gpu.cluster.ctas_max.value(), "1");
 }
 
-Finding active_clusters(const G& gpu) {
-    const std::array<double, 3> active{gpu.cluster.active_max_2.value() * 2,
-                                       gpu.cluster.active_max_4.value() * 4,
-                                       gpu.cluster.active_max_8.value() * 8};
-    double most = 0;
-    for (const double ctas : active) {
-        most = std::fmax(most, ctas);
-    }
-    return at_most("resident clusters fit on the SMs", "cluster.active_max_2", most, gpu.sm.count.value(),
-                   "1");
+Finding cluster_groups(const G& gpu) {
+    double sms = 0;
+    for (const Number& group : gpu.cluster.groups) sms += group.value();
+    return at_most("groups of SMs fit on the chip", "cluster.groups", sms, gpu.sm.count.value(), "1");
 }
 
 Finding groups(const G& gpu) {
@@ -200,7 +194,7 @@ std::vector<Finding> check_gpu(const Gpu& gpu) {
     for (const auto check :
          {dram_bandwidth, tensor_peak, fp32_peak, threads, cta_threads, shared_optin, shared_default,
           carveout, shared_in_l1, shared_bandwidth, sectors, registers, sms_on_gpcs, clusters,
-          active_clusters, tensor_clock, far_latency, latency_order, dram_latency}) {
+          cluster_groups, tensor_clock, far_latency, latency_order, dram_latency}) {
         findings.push_back(check(gpu));
     }
     check_shares(gpu, findings);
