@@ -77,7 +77,6 @@ TEST_CASE("a change of one fact fails the check that guards it") {
         {"dram.read_efficiency", 1.2, "a share lies in (0, 1]"},
         {"dram.write_efficiency", 0, "a share lies in (0, 1]"},
         {"tensor.mma_sync_fraction", 2, "a share lies in (0, 1]"},
-        {"l2.shared_capacity", 0, "a share lies in (0, 1]"},
         {"l2.dirty_capacity", 3, "a share lies in (0, 1]"},
     };
     const Gpu sound = load_gpu("h200-sxm");

@@ -445,7 +445,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     }
     result.hot_words = std::max(result.hot_words, fullest);
     const double all = gpu.l2.capacity.value() * gpu.l2.usable.value();
-    const double capacity = gpu.l2.capacity.value() * gpu.l2.shared_capacity.value();
+    const double capacity = machine::room_for_all(gpu);
     machine::ReuseCase& reuse = reads.reuse;
     reuse.order = machine::order_of(kernel.schedule);
     reuse.concurrent = std::max<std::int64_t>(1, concurrent);

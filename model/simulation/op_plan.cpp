@@ -27,6 +27,7 @@
 #include "model/machine/l1/row_lanes.hpp"
 #include "model/machine/l1/row_sectors.hpp"
 #include "model/machine/l2/crossbar.hpp"
+#include "model/machine/l2/l2_room.hpp"
 #include "model/machine/l2/others_on_sm.hpp"
 #include "model/machine/occupancy/placement.hpp"
 #include "model/machine/occupancy/sm_limits.hpp"
@@ -90,7 +91,7 @@ class Planner {
                     kernel.accesses[op.first_access].pattern == PatternKind::collective);
         });
         boxes_of_lines_ = kernel.cluster.volume() == 1 && machine::boxes_of_lines(kernel, gpu);
-        fits_ = footprint <= gpu.l2.capacity.value() * gpu.l2.shared_capacity.value();
+        fits_ = footprint <= machine::room_for_all(gpu);
     }
 
     void add(const kernel::Role& role, const Op& op, const kernel::Freedom& free, double lanes, OpPlan& p) {
