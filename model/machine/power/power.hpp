@@ -1,20 +1,14 @@
 // Power of a running launch: the board's constant part, plus the energy of its work over time.
-// Dynamic power of the SMs goes with the clock and the square of the supply voltage. The voltage falls
-// linearly with the clock. DRAM power goes with its bytes alone.
-// Ignores: temperature, differences between boards, and the toggling of real data beyond random or zeros.
-// Source: P = C V^2 f (Weste and Harris, CMOS VLSI Design, chapter 5); shares fitted (keys power.*).
+// Dynamic power of the SMs goes with the clock and the square of the supply voltage. The voltage falls as
+// fast as the clock. DRAM power goes with its bytes alone. Ignores: temperature, differences between boards,
+// and the toggling of real data beyond random or zeros. Source: P = C V^2 f (Weste and Harris, CMOS VLSI
+// Design, chapter 5); shares fitted (keys power.*).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/machine/power/activity.hpp"
 
 namespace warptime::model::machine {
-
-/// Supply voltage as a share of the voltage at boost. `held`: the clock over this kernel's clock without a
-/// power limit. A clock that falls because of tensor work does not lower the voltage.
-[[nodiscard]] inline double voltage(double held, const hw::Gpu& gpu) {
-    return 1.0 - gpu.power.voltage_slope.value() * (1.0 - held);
-}
 
 /// Energy of the SMs' work at the voltage of the boost clock, in seconds at the design power.
 [[nodiscard]] inline double work(const Activity& a, const hw::Gpu& gpu) {
@@ -29,15 +23,13 @@ namespace warptime::model::machine {
     return cycles / gpu.clock.boost.value();
 }
 
-/// Average power in W of a launch that takes `time` at `clock`. `held` as in `voltage`; 1 without a power
-/// limit.
-[[nodiscard]] inline double watts(const Activity& a, const hw::Seconds& time, const hw::Frequency& clock,
-                                  const hw::Gpu& gpu, double held = 1.0) {
-    const double v = voltage(held, gpu);
-    const double active = gpu.power.active.value() * a.resident * (clock.value() / gpu.clock.boost.value());
+/// Average power in W of a launch that takes `time`. `held`: the clock over this kernel's clock without a
+/// power limit, and so the supply voltage over that at boost; 1 without a limit. A clock that falls because
+/// of tensor work does not lower the voltage.
+[[nodiscard]] inline double watts(const Activity& a, const hw::Seconds& time, const hw::Gpu& gpu,
+                                  double held = 1.0) {
     const double dram = gpu.power.dram.value() * (a.dram / gpu.dram.bandwidth).value();
-    const double share =
-        gpu.power.idle.value() + v * v * (active + work(a, gpu) / time.value()) + dram / time.value();
+    const double share = gpu.power.idle.value() + (held * held * work(a, gpu) + dram) / time.value();
     return share * gpu.power.tdp.value();
 }
 
