@@ -24,11 +24,9 @@ def rates(k: dict[str, float]) -> dict[str, float]:
     chip = k["sm.count"] * k["clock.boost"]
     return {
         "issue": k["sm.sub_partitions"] * chip,
-        "fp32": k["fp32.lanes"] * chip,
         "fp64": k["fp64.lanes"] * chip,
         "integer": k["integer.lanes"] * chip,
         "tensor": max(k["tensor.bf16"], k["tensor.fp16"]) * chip,
-        "tensor_8bit": max(k["tensor.int8"], k["tensor.fp8"]) * chip,
         "shared": k["shared.bandwidth"] * chip,
         "l2": k["l2.bandwidth"] * chip,
         "dram": k["dram.bandwidth"],

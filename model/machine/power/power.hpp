@@ -8,15 +8,31 @@
 
 #include "model/machine/power/activity.hpp"
 
+#include <algorithm>
+
 namespace warptime::model::machine {
+
+/// Power of busy tensor cores as a share of the design power. A product of 8-bit types takes half the energy
+/// of one of 16-bit types.
+[[nodiscard]] inline double tensor_power(hw::Dtype dtype, const hw::Gpu& gpu) {
+    const double wide = std::max(gpu.tensor.bf16, gpu.tensor.fp16).value();
+    if (hw::bytes_of(dtype) != 1 || !(wide > 0.0)) return gpu.power.tensor.value();
+    return gpu.power.tensor.value() * 0.5 * std::max(gpu.tensor.int8, gpu.tensor.fp8).value() / wide;
+}
+
+/// Power of busy fp32 lanes as a share of the design power. The lanes of an instruction take as much as its
+/// issue; recorded loads do not tell the two apart.
+[[nodiscard]] inline double fp32_power(const hw::Gpu& gpu) {
+    constexpr double lanes_per_warp = 32.0;
+    return gpu.power.issue.value() * gpu.fp32.lanes.value() /
+           (lanes_per_warp * gpu.sm.sub_partitions.value());
+}
 
 /// Energy of the SMs' work at the voltage of the boost clock, in seconds at the design power.
 [[nodiscard]] inline double work(const Activity& a, const hw::Gpu& gpu) {
-    const double tensor =
-        hw::bytes_of(a.tensor_dtype) == 1 ? gpu.power.tensor_8bit.value() : gpu.power.tensor.value();
-    const double operands = gpu.power.fp32.value() * a.fp32 + gpu.power.fp64.value() * a.fp64 +
-                            gpu.power.integer.value() * a.integer + tensor * a.tensor +
-                            gpu.power.shared.value() * a.shared;
+    const double operands =
+        fp32_power(gpu) * a.fp32 + gpu.power.fp64.value() * a.fp64 + gpu.power.integer.value() * a.integer +
+        tensor_power(a.tensor_dtype, gpu) * a.tensor + gpu.power.shared.value() * a.shared;
     const bool zeros = a.data == prediction::OperandData::zeros;
     const double cycles = gpu.power.issue.value() * a.issue + gpu.power.l2.value() * a.l2 +
                           (zeros ? operands * gpu.power.zeros.value() : operands);

@@ -51,6 +51,19 @@ TEST_CASE("power adds the shares of what is busy, less at a lower clock and volt
     CHECK(watts(stream, hw::Seconds(2e-3), gpu) == doctest::Approx(250.0));
 }
 
+TEST_CASE("lanes take as much as the issue, products of eight bits half of those of sixteen") {
+    hw::Gpu gpu = round_chip();
+    CHECK(fp32_power(gpu) == doctest::Approx(gpu.power.issue.value()));
+    CHECK(tensor_power(hw::Dtype::bf16, gpu) == 1.0);
+    CHECK(tensor_power(hw::Dtype::tf32, gpu) == 1.0);
+    CHECK(tensor_power(hw::Dtype::int8, gpu) == doctest::Approx(1.0));  // twice as many at half the energy
+    // Half the lanes, and tensor cores of half the rate for sixteen bits.
+    gpu.fp32.lanes = gpu.fp32.lanes * 0.5;
+    gpu.tensor.bf16 = gpu.tensor.fp16 = gpu.tensor.fp16 * 0.5;
+    CHECK(fp32_power(gpu) == doctest::Approx(0.5 * gpu.power.issue.value()));
+    CHECK(tensor_power(hw::Dtype::fp8, gpu) == doctest::Approx(2.0));
+}
+
 TEST_CASE("a load within the limit keeps its clock, another is held to the limit") {
     CHECK(rc::check([] {
         const hw::Gpu gpu = round_chip();
