@@ -227,7 +227,7 @@ double in_step_of(const machine::BufferTraffic& use, std::int64_t concurrent, co
     const double residents = machine::group_runs(concurrent, gpu).count;
     if (!(use.copied_lines > 0.0)) return machine::in_step_while_waiting(residents, item.warps, gpu);
     const double bytes = use.copied_lines * use.line_bytes / (item.trips * item.warps);
-    return machine::in_step_by_copies(residents, bytes, use.line_bytes, gpu);
+    return machine::in_step_by_copies(bytes, use.line_bytes, gpu);
 }
 
 /// Whether CTAs wait for whole lines from DRAM that no other CTA reads.
