@@ -54,7 +54,7 @@ TEST_CASE("a small memset over a clean L2 is its floor") {
     const auto t = analytical::memset_time(kernel::Memset{4}, gpu, with(Cache::cold));
     CHECK(t.dram_read.value() == 0.0);
     CHECK(t.dram_written.value() == 0.0);
-    CHECK(t.time.value() == doctest::Approx(gpu.launch.memset.value()));
+    CHECK(t.time.value() == doctest::Approx(gpu.launch.floor.value()));
     // Over a flushed L2 four bytes displace at most four.
     const auto flushed = analytical::memset_time(kernel::Memset{4}, gpu, with(Cache::flushed));
     CHECK(flushed.dram_written.value() <= 4.0);
