@@ -86,7 +86,7 @@ TEST_CASE("copies over the host's link take its latency and rate, those to a pee
     };
     constexpr std::int64_t large = std::int64_t{1} << 30;
     const double down = time(kernel::Link::device_to_host, true, large);
-    CHECK(down == doctest::Approx(gpu.link.d2h_latency.value() + large / gpu.link.d2h_bandwidth.value()));
+    CHECK(down == doctest::Approx(gpu.link.d2h_latency.value() + large / gpu.link.pinned_bandwidth.value()));
     CHECK(time(kernel::Link::host_to_device, false, large) > time(kernel::Link::host_to_device, true, large));
     // Up to 64 KB the bytes go with the commands.
     CHECK(time(kernel::Link::host_to_device, false, 65536) ==
