@@ -491,8 +491,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         const double served =
             use.repeat > 0.0 ? std::max(use.fetched_bytes, use.copied_lines * gpu.l2.access_bytes.value())
                              : use.fetched_bytes - use.outside_bytes;
-        result.outside +=
-            machine::outside_cycles(use.outside_bytes * items, use.outside_own_bytes * items, gpu);
+        result.outside += machine::outside_cycles(use.outside_bytes * items, gpu);
         asked = asked + (served * items) * carried;
         if (warm[i] && use.span_bytes > 0.0 && !use.random) {
             const machine::L2Places places =
