@@ -28,7 +28,7 @@ TEST_CASE("narrow copies take longer for each of their sectors") {
     const auto narrow = [&gpu](double rows, double row_bytes) {
         return warptime::model::machine::narrow_line_cycles(rows, row_bytes, gpu).value();
     };
-    CHECK(narrow(1.0, 64.0) == doctest::Approx(gpu.l1.narrow_line.value()));
+    CHECK(narrow(1.0, 64.0) == doctest::Approx(gpu.l1.line_interval.value()));
     CHECK(narrow(8.0, 64.0) == doctest::Approx(8.0 * narrow(1.0, 64.0)));
     CHECK(narrow(8.0, 32.0) == doctest::Approx(4.0 * narrow(1.0, 64.0)));
     CHECK(narrow(8.0, 256.0) == doctest::Approx(32.0 * narrow(1.0, 64.0)));

@@ -37,7 +37,7 @@ TEST_CASE("lines are asked for once each, and only ldmatrix shares the array wit
     CHECK(beside_wgmma.demand[Server::l1].value() == narrow.demand[Server::l1].value());
     // Lines that enter the L1 also take the array from wgmma.
     CHECK(beside_wgmma.demand[Server::shared].value() ==
-          doctest::Approx(32.0 * (1.0 + 0.5 * gpu.l1.narrow_line.value())));
+          doctest::Approx(32.0 * (1.0 + 0.5 * gpu.l1.line_interval.value())));
 }
 
 TEST_CASE("a sector whose line's others come in the next trips takes what a line does") {
