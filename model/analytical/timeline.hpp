@@ -10,7 +10,6 @@
 #include "hw/gpu.hpp"
 #include "model/analytical/analysed_kernel.hpp"
 #include "model/analytical/copying_loop.hpp"
-#include "model/analytical/out_of_step.hpp"
 #include "model/analytical/stage_waits.hpp"
 #include "model/machine/demand/server.hpp"
 #include "model/machine/dram/dram.hpp"
@@ -493,7 +492,7 @@ class Timeline {
         const std::int64_t resident = a_.occupancy.ctas_per_sm;
         if (resident < 2) return;
         if (!(a_.item.self_fed || a_.item.gathers)) return;
-        const double once = busiest_of_item(a_.item, gpu_).value();
+        const double once = of_item(busiest_server()).value();
         const double vacant = a_.turnaround.value();
         const double all = alone_.makespan().value() + vacant;
         const double elsewhere = std::max(0.0, all - once);
