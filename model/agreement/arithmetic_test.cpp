@@ -45,7 +45,7 @@ TEST_CASE("code beyond the nearest cache: instructions x the interval at which t
     gpu.code.l2_interval = Cycles(6.0);
     gpu.code.dram_interval = Cycles(11.0);
     gpu.code.near_ways = warptime::hw::Number(16.0);
-    gpu.code.far_ways = warptime::hw::Number(4.0);
+    gpu.cache.ways = warptime::hw::Number(4.0);
     gpu.code.kept_instructions = warptime::hw::Number(4700.0);
     gpu.code.other_instructions = warptime::hw::Number(400.0);
     gpu.code.sharing_warps = warptime::hw::Number(2.0);

@@ -541,7 +541,7 @@ class Accumulator {
         return machine::l1_hit_share(
             kernel_, op,
             {free_, static_cast<double>(role_->warps * role_->instances), lanes_ * enabled_, l1_room_,
-             gpu_.l1.line.value(), gpu_.l1.ways.value()},
+             gpu_.l1.line.value(), gpu_.cache.ways.value()},
             lines);
     }
 

@@ -449,7 +449,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     reuse.order = machine::order_of(kernel.schedule);
     reuse.concurrent = std::max<std::int64_t>(1, concurrent);
     reuse.capacity_bytes = capacity;
-    reuse.ways = gpu.l2.ways.value();
+    reuse.ways = gpu.cache.ways.value();
     reuse.streamed_bytes_per_item = machine::room_of_written(gpu) * written / items;
     // CTAs that stay go through the waves together.
     const bool stay = kernel.schedule.kind != kernel::ScheduleKind::one_per_cta;

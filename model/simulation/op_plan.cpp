@@ -288,7 +288,7 @@ class Planner {
         if (!machine::may_hit_l1(kernel_, op)) return 0.0;
         return machine::l1_hit_share(kernel_, op,
                                      {*free_, static_cast<double>(role.warps * role.instances), lanes_, room_,
-                                      gpu_.l1.line.value(), gpu_.l1.ways.value()},
+                                      gpu_.l1.line.value(), gpu_.cache.ways.value()},
                                      lines);
     }
 

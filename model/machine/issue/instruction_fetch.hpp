@@ -43,8 +43,7 @@ struct Fetchers {
 [[nodiscard]] inline hw::Cycles fetch_interval(double instructions, const Fetchers& by, const hw::Gpu& gpu) {
     const double near =
         overflowing(instructions, gpu.code.near_instructions.value(), gpu.code.near_ways.value());
-    const double far =
-        overflowing(instructions, gpu.code.far_instructions.value(), gpu.code.far_ways.value());
+    const double far = overflowing(instructions, gpu.code.far_instructions.value(), gpu.cache.ways.value());
     return interval_of(near, far, hw::Cycles(gpu.code.l2_interval), by, gpu);
 }
 
@@ -56,7 +55,7 @@ struct Fetchers {
     const double text = instructions + (flushed ? gpu.code.other_instructions.value() : 0.0);
     const double near =
         overflowing(instructions, gpu.code.near_instructions.value(), gpu.code.near_ways.value());
-    const double far = overflowing(text, gpu.code.far_instructions.value(), gpu.code.far_ways.value());
+    const double far = overflowing(text, gpu.code.far_instructions.value(), gpu.cache.ways.value());
     const double gone = std::min(far, std::max(0.0, 1.0 - gpu.code.kept_instructions.value() / instructions));
     return interval_of(near, gone, hw::Cycles(flushed ? gpu.code.dram_interval : gpu.code.l2_interval), by,
                        gpu);

@@ -22,7 +22,7 @@ hw::Gpu chip() {
     gpu.code.l2_interval = hw::Cycles(5.0);
     gpu.code.dram_interval = hw::Cycles(11.0);
     gpu.code.near_ways = hw::Number(16.0);
-    gpu.code.far_ways = hw::Number(4.0);
+    gpu.cache.ways = hw::Number(4.0);
     gpu.code.kept_instructions = hw::Number(4700.0);
     gpu.code.other_instructions = hw::Number(400.0);
     gpu.code.sharing_warps = hw::Number(2.0);
