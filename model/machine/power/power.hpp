@@ -23,9 +23,9 @@ namespace warptime::model::machine {
 /// Power of busy fp32 lanes as a share of the design power. The lanes of an instruction take as much as its
 /// issue; recorded loads do not tell the two apart.
 [[nodiscard]] inline double fp32_power(const hw::Gpu& gpu) {
-    constexpr double lanes_per_warp = 32.0;
+    constexpr double lanes_of_warp = 32.0;
     return gpu.power.issue.value() * gpu.fp32.lanes.value() /
-           (lanes_per_warp * gpu.sm.sub_partitions.value());
+           (lanes_of_warp * gpu.sm.sub_partitions.value());
 }
 
 /// Energy of the SMs' work at the voltage of the boost clock, in seconds at the design power.
