@@ -233,9 +233,7 @@ class Timeline {
         const double parts = (even.prologue + even.main_loop + even.epilogue).value();
         const double work = std::min(mean, makespan);
         const double scale = parts > 0.0 ? work / parts : 1.0;
-        even.prologue = even.prologue * scale;
-        even.main_loop = even.main_loop * scale;
-        even.epilogue = even.epilogue * scale;
+        even.scale(scale);
         even.tail = hw::Cycles(makespan - work);
         return even;
     }
@@ -505,9 +503,7 @@ class Timeline {
                                             : steady::steady_turn_time(resident, once, elsewhere);
         const double between = std::max(apart, turn) - vacant;
         const double changed = between / whole.makespan().value();
-        whole.prologue = whole.prologue * changed;
-        whole.main_loop = whole.main_loop * changed;
-        whole.epilogue = whole.epilogue * changed;
+        whole.scale(changed);
     }
 
     /// CTAs of a grid of several waves that load for themselves drift apart: each goes round a closed queue
@@ -523,9 +519,7 @@ class Timeline {
         const double between = steady::turn_time(resident, once, elsewhere) - vacant;
         const double changed = between / whole.makespan().value();
         if (!(changed < 1.0)) return;
-        whole.prologue = whole.prologue * changed;
-        whole.main_loop = whole.main_loop * changed;
-        whole.epilogue = whole.epilogue * changed;
+        whole.scale(changed);
     }
 
     /// Cycles of an item at a server, over all of its parts.
