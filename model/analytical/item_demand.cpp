@@ -1144,8 +1144,8 @@ class Accumulator {
                 machine::add_box_copies(kernel_, access, bytes, executions, trips, gpu_, *part_, traffic);
         }
         if (op.cls == InstructionClass::cp_async && collective && !machine::in_narrow_rows(access)) {
-            machine::add_lane_copies(kernel_, access, executions * served.rows, served.row_bytes,
-                                     served.pitch_bytes, trips, tensor_cores_read_, gpu_, *part_, traffic);
+            machine::add_lane_copies(access, executions * served.rows, served.row_bytes, served.pitch_bytes,
+                                     trips, tensor_cores_read_, gpu_, *part_, traffic);
         } else if (machine::is_load(op.cls) && op.cls != InstructionClass::cp_async_bulk &&
                    op.cls != InstructionClass::cp_async_bulk_tensor) {
             if (machine::in_narrow_rows(access)) {

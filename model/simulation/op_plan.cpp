@@ -234,8 +234,8 @@ class Planner {
         const double share = 1.0 / kernel::box_share(kernel_, role, op, access).warps(role);
         machine::Part part;
         machine::BufferTraffic traffic;
-        machine::add_lane_copies(kernel_, access, served.rows * share, served.row_bytes, served.pitch_bytes,
-                                 1.0, tensor_cores_read_, gpu_, part, traffic);
+        machine::add_lane_copies(access, served.rows * share, served.row_bytes, served.pitch_bytes, 1.0,
+                                 tensor_cores_read_, gpu_, part, traffic);
         l1 = part.demand[machine::Server::l1].value();
         shared += part.demand[machine::Server::shared].value() * gpu_.shared.bandwidth.value();
         const double written = bytes.full * op.active * share;
