@@ -3,6 +3,9 @@
 
 #include "bindings/engines/engines.hpp"
 #include "hw/error.hpp"
+#include "model/machine/power/clock.hpp"
+#include "model/machine/power/power.hpp"
+#include "model/system/held_clock.hpp"
 #include "model/system/residue.hpp"
 #include "workloads/condition_values.hpp"
 #include "workloads/frontends/traces/torch_calls.hpp"
@@ -26,10 +29,13 @@ using model::system::Server;
 using model::system::Worker;
 
 constexpr double to_us = 1e6;
+constexpr double to_mhz = 1e-6;
+constexpr double to_mj_of_us = 1e-3;  ///< watts times microseconds
 
 /// One repeat of a row. `share`: part of the chip that its CTAs fill.
 struct Work {
     double time = 0.0, low = 0.0, high = 0.0;
+    double clock_hz = 0.0, watts = 0.0;  ///< under a power limit; 0: no kernel, or not asked for
     std::int64_t launches = 1;
     double share = 1.0;
     Server server = Server::sms;
@@ -120,8 +126,31 @@ std::vector<double> sizes_of(const FileRow& row) {
 /// What the L2 holds of a row's operands: as the conditions say, or those that it reads again.
 enum class Operands { by_conditions, found };
 
+/// A row under the power limit runs at `share` of `clock_hz`, the clock that its kernels have without a limit
+/// and that is not known before the first prediction, at a share of 1.
+struct Held {
+    double share = 1.0;
+    double clock_hz = 0.0;
+};
+
+/// Power of work that is known by its bytes alone: SMs full of warps, and DRAM's traffic.
+void set_power_of_unknown(double bytes, Conditions conditions, const hw::Gpu& gpu, Work& work) {
+    namespace machine = model::machine;
+    machine::Activity activity;
+    activity.resident = 1.0;
+    activity.dram = hw::Bytes(bytes);
+    activity.data = conditions.data;
+    const hw::Frequency full = machine::launch_clock(false, 0.0, gpu, conditions.data);
+    const hw::Frequency clock = conditions.clock_hz > 0.0 ? hw::Frequency(conditions.clock_hz) : full;
+    work.clock_hz = clock.value();
+    work.watts = machine::watts(activity, hw::Seconds(work.time), clock, gpu, clock.value() / full.value());
+}
+
+/// `held`: null where power is not asked for.
 Work work_of(const FileRow& row, const std::string& name, workloads::Predictor& predictor,
-             std::string_view engine, Conditions conditions, bool beside_others, Operands operands) {
+             std::string_view engine, Conditions conditions, bool beside_others, Operands operands,
+             const Held* held) {
+    if (held != nullptr && held->share < 1.0) conditions.clock_hz = held->share * held->clock_hz;
     std::map<std::string, std::string, std::less<>> parameters = row.parameters;
     for (auto place = parameters.begin(); place != parameters.end();) {
         if (workloads::find_condition(place->first) == nullptr) {
@@ -131,8 +160,12 @@ Work work_of(const FileRow& row, const std::string& name, workloads::Predictor& 
         workloads::set_condition(conditions, place->first, place->second);
         place = parameters.erase(place);
     }
-    if (row.op == unknown_op) return prior_of(row, name, predictor, conditions);
     const hw::Gpu& gpu = predictor.gpu();
+    if (row.op == unknown_op) {
+        Work work = prior_of(row, name, predictor, conditions);
+        if (held != nullptr) set_power_of_unknown(number_of(row, "bytes", 0.0, name), conditions, gpu, work);
+        return work;
+    }
     workloads::check_conditions(conditions, gpu);
     const workloads::Operation operation = workloads::make_operation(row.op, parameters);
     const model::prediction::Estimate estimate =
@@ -151,6 +184,11 @@ Work work_of(const FileRow& row, const std::string& name, workloads::Predictor& 
         work.shape += fmt::format("{}{}={}", work.shape.empty() ? "" : " ", key, value);
     }
     if (beside_others && work.server == Server::sms) work.share = share_of(operation, predictor, conditions);
+    if (held != nullptr && work.server == Server::sms) {
+        const model::prediction::Prediction whole = predictor.explain(operation, conditions);
+        work.clock_hz = whole.clock_hz;
+        work.watts = whole.power_w;
+    }
     return work;
 }
 
@@ -283,6 +321,114 @@ void add_band(const StepFile& file, StepPrediction& answer) {
     answer.high_us = answer.kernel_us + std::sqrt(above);
 }
 
+/// Every row's work, the rows laid out, and the average power.
+struct Course {
+    std::vector<Work> work;
+    model::system::Timetable table;
+    double watts = 0.0;
+};
+
+/// Predicts a file's rows, those of the same work once.
+class Courses {
+  public:
+    Courses(const StepFile& file, const std::string& name, workloads::Predictor& predictor,
+            std::string_view engine, const Conditions& conditions, const StepOptions& options)
+        : file_(file),
+          name_(name),
+          predictor_(predictor),
+          engine_(engine),
+          conditions_(conditions),
+          options_(options) {
+        std::set<std::string_view> streams;
+        for (const FileRow& row : file.rows) streams.insert(row.stream);
+        several_streams_ = streams.size() > 1;
+    }
+
+    [[nodiscard]] Course unlimited() const { return course(nullptr); }
+
+    /// The course with all kernels at `share` of the clocks that they have without a power limit. The first
+    /// call asks for 1.
+    [[nodiscard]] Course held(double share) {
+        Course made = course(&share);
+        if (share == 1.0) {
+            for (std::size_t i = 0; i < file_.rows.size(); ++i)
+                clocks_.try_emplace(key_of(file_.rows[i]), made.work[i].clock_hz);
+        }
+        return made;
+    }
+
+  private:
+    [[nodiscard]] Course course(const double* share) const {
+        std::map<std::string, Prepared> known;
+        std::vector<const Prepared*> prepared;
+        std::int64_t activities = 0;
+        for (const FileRow& row : file_.rows) {
+            const std::string key = key_of(row);
+            const auto [place, is_new] = known.try_emplace(key);
+            const bool finds = options_.chain && !row.near.empty() && !row.parameters.contains("cache");
+            if (is_new || (finds && !place->second.warm)) {
+                Held held;
+                if (share != nullptr) held = {*share, *share < 1.0 ? clocks_.at(key) : 0.0};
+                try {
+                    prepare(row, finds, share == nullptr ? nullptr : &held, place->second);
+                } catch (const Error& error) {
+                    if (error.parameter().starts_with(name_)) throw;
+                    throw Error(fmt::format("{} {}", owner_of(row, name_), error.parameter()), error.value(),
+                                error.expected());
+                }
+            }
+            prepared.push_back(&place->second);
+            activities += place->second.clean.launches * row.repeat;
+        }
+        const hw::Gpu& gpu = predictor_.gpu();
+        Course made;
+        made.work = works_in_turn(file_, prepared, gpu);
+        made.table = model::system::timetable_of(
+            system_rows(file_, made.work, name_),
+            model::system::host_of(options_.launching, activities, gpu,
+                                   launch_of(file_, options_, predictor_.libraries())));
+        made.watts = average_watts(made);
+        return made;
+    }
+
+    void prepare(const FileRow& row, bool finds, const Held* held, Prepared& to) const {
+        using model::prediction::Cache;
+        const auto predicted = [&](Cache cache, Operands operands) {
+            Conditions given = conditions_;
+            given.cache = cache;
+            return work_of(row, name_, predictor_, engine_, given, several_streams_, operands, held);
+        };
+        set_bytes(row, name_, to);
+        to.clean = predicted(options_.chain ? Cache::cold : conditions_.cache, Operands::by_conditions);
+        const bool told = row.parameters.contains("cache");
+        to.dirty = options_.chain && !told ? predicted(Cache::flushed, Operands::by_conditions) : to.clean;
+        // Each kernel's code has left the SMs since it ran before.
+        if (finds) to.warm = predicted(Cache::cold, Operands::found);
+    }
+
+    /// Of a step that follows itself at once.
+    [[nodiscard]] double average_watts(const Course& made) const {
+        const hw::Gpu& gpu = predictor_.gpu();
+        const double idle = gpu.power.idle.value() * gpu.power.tdp.value();
+        const double period = std::max(made.table.span, made.table.host);
+        double above_idle = 0.0;
+        for (std::size_t i = 0; i < made.work.size(); ++i) {
+            above_idle += std::max(0.0, made.work[i].watts - idle) * made.work[i].time *
+                          static_cast<double>(file_.rows[i].repeat);
+        }
+        return period > 0.0 ? idle + above_idle / period : idle;
+    }
+
+    const StepFile& file_;
+    const std::string& name_;
+    workloads::Predictor& predictor_;
+    std::string_view engine_;
+    Conditions conditions_;
+    const StepOptions& options_;
+    bool several_streams_ = false;
+    std::map<std::string, double> clocks_;  ///< without a power limit, by key_of
+};
+
 }  // namespace
 
 model::system::Launching launching_of(std::string_view text) {
@@ -301,62 +447,39 @@ StepPrediction predict_step(const StepFile& file, const std::string& name, workl
     answer.cache = options.chain ? "chain" : std::string(model::prediction::to_string(conditions.cache));
     answer.launching = options.launching;
     answer.memory_bytes = file.memory_bytes;
-    std::set<std::string_view> streams;
-    for (const FileRow& row : file.rows) streams.insert(row.stream);
-    std::map<std::string, Prepared> known;
-    std::vector<const Prepared*> prepared;
-    std::int64_t activities = 0;
-    const auto predicted = [&](const FileRow& row, model::prediction::Cache cache,
-                               Operands operands = Operands::by_conditions) {
-        Conditions given = conditions;
-        given.cache = cache;
-        return work_of(row, name, predictor, engine, given, streams.size() > 1, operands);
-    };
-    const auto prepare = [&](const FileRow& row, Prepared& to) {
-        using model::prediction::Cache;
-        set_bytes(row, name, to);
-        to.clean = predicted(row, options.chain ? Cache::cold : conditions.cache);
-        const bool told = row.parameters.contains("cache");
-        to.dirty = options.chain && !told ? predicted(row, Cache::flushed) : to.clean;
-    };
-    for (const FileRow& row : file.rows) {
-        const auto [place, is_new] = known.try_emplace(key_of(row));
-        const bool finds = options.chain && !row.near.empty() && !row.parameters.contains("cache");
-        if (is_new || (finds && !place->second.warm)) {
-            try {
-                if (is_new) prepare(row, place->second);
-                if (finds) {
-                    // Each kernel's code has left the SMs since it ran before.
-                    place->second.warm = predicted(row, model::prediction::Cache::cold, Operands::found);
-                }
-            } catch (const Error& error) {
-                if (error.parameter().starts_with(name)) throw;
-                throw Error(fmt::format("{} {}", owner_of(row, name), error.parameter()), error.value(),
-                            error.expected());
-            }
-        }
-        prepared.push_back(&place->second);
-        activities += place->second.clean.launches * row.repeat;
+    // A clock that is given is kept, whatever the power.
+    const bool limited = conditions.duty == model::prediction::Duty::sustained && conditions.clock_hz <= 0.0;
+    Conditions each = conditions;
+    each.duty = model::prediction::Duty::isolated;
+    Courses courses(file, name, predictor, engine, each, options);
+    Course made;
+    if (limited) {
+        const auto watts_at = [&](double share) {
+            made = courses.held(share);
+            return made.watts;
+        };
+        const double limit = predictor.gpu().power.limit.value();
+        answer.power = StepPower{0.0, model::system::held_share(watts_at, limit)};
+        answer.power->average_w = made.watts;
+    } else {
+        made = courses.unlimited();
     }
-    const std::vector<Work> work = works_in_turn(file, prepared, predictor.gpu());
-    const model::system::Timetable table =
-        model::system::timetable_of(system_rows(file, work, name),
-                                    model::system::host_of(options.launching, activities, predictor.gpu(),
-                                                           launch_of(file, options, predictor.libraries())));
     for (std::size_t i = 0; i < file.rows.size(); ++i) {
         const auto times = to_us * static_cast<double>(file.rows[i].repeat);
-        const Work& w = work[i];
-        answer.rows.push_back({w.time * times, w.low * times, w.high * times, table.slots[i].start * to_us,
-                               table.slots[i].end * to_us, w.launches, w.limiter, w.status, w.shape});
+        const Work& w = made.work[i];
+        answer.rows.push_back({w.time * times, w.low * times, w.high * times,
+                               made.table.slots[i].start * to_us, made.table.slots[i].end * to_us, w.launches,
+                               w.limiter, w.status, w.shape, w.watts * w.time * times * to_mj_of_us,
+                               w.clock_hz * to_mhz});
         answer.kernel_us += w.time * times;
         if (file.rows[i].op == unknown_op) answer.unknown_us += w.time * times;
     }
     add_band(file, answer);
-    answer.span_us = table.span * to_us;
-    answer.wall_us = table.wall * to_us;
-    answer.host_us = table.host * to_us;
-    answer.waiting_us = table.waiting * to_us;
-    answer.critical = table.critical;
+    answer.span_us = made.table.span * to_us;
+    answer.wall_us = made.table.wall * to_us;
+    answer.host_us = made.table.host * to_us;
+    answer.waiting_us = made.table.waiting * to_us;
+    answer.critical = made.table.critical;
     return answer;
 }
 

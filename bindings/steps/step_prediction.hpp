@@ -1,5 +1,6 @@
 // How long a step takes: every row predicted, and the rows laid out on streams, engines and a host.
-// Ignores: power over steps of seconds, and what a row finds in the L2 where the file does not say what it
+// Under a sustained duty the step follows itself for seconds, and one power limit holds all of its kernels.
+// Ignores: what a row finds in the L2 where the file does not say what it
 // reads again.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,6 +9,7 @@
 #include "model/system/timetable.hpp"
 #include "workloads/predict.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +39,15 @@ struct PredictedRow {
     double start_us = 0.0, end_us = 0.0;
     std::int64_t kernels = 0;  ///< device activities of one repeat
     std::string limiter, status;
-    std::string shape;  ///< the parameters, as "m=16 n=32"
+    std::string shape;                        ///< the parameters, as "m=16 n=32"
+    double energy_mj = 0.0, clock_mhz = 0.0;  ///< under a sustained duty; 0 for what is no kernel
+};
+
+/// A step that follows itself for seconds. `clock_share`: of the clocks that its kernels have without a
+/// limit.
+struct StepPower {
+    double average_w = 0.0;
+    double clock_share = 1.0;
 };
 
 /// `kernel_us` sums all device activities; its band takes errors of rows of one operator as alike, and those
@@ -51,7 +61,8 @@ struct StepPrediction {
     std::int64_t memory_bytes = 0;
     double kernel_us = 0.0, low_us = 0.0, high_us = 0.0;
     double span_us = 0.0, wall_us = 0.0, host_us = 0.0, waiting_us = 0.0;
-    double unknown_us = 0.0;  ///< part of kernel_us that rests on the prior for unknown work
+    double unknown_us = 0.0;         ///< part of kernel_us that rests on the prior for unknown work
+    std::optional<StepPower> power;  ///< under a sustained duty without a given clock
     std::vector<PredictedRow> rows;
     std::vector<std::size_t> critical;  ///< rows of the critical path
 

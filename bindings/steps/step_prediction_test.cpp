@@ -185,3 +185,66 @@ TEST_CASE("in a chain a row pays for dirty lines before it, and finds what it re
     CHECK(step({{16777216.0, 0.0}}) < alone);
     CHECK(step({{16777216.0, 1e9}}) == doctest::Approx(alone));  // too many bytes since
 }
+
+namespace {
+
+model::prediction::Conditions sustained() {
+    model::prediction::Conditions conditions;
+    conditions.cache = model::prediction::Cache::cold;
+    conditions.duty = model::prediction::Duty::sustained;
+    return conditions;
+}
+
+}  // namespace
+
+TEST_CASE("a step of one product again and again runs at the product's own sustained clock") {
+    Chip chip;
+    const auto operation = workloads::make_operation("gemm", {{"m", "8192"}, {"n", "8192"}, {"k", "8192"}});
+    const auto conditions = sustained();
+    const auto alone = chip.predictor.explain(operation, conditions);
+    StepFile file = file_of({row_of("1", "gemm", {{"m", "8192"}, {"n", "8192"}, {"k", "8192"}})});
+    file.rows[0].repeat = 100;
+    const StepPrediction p =
+        steps::predict_step(file, "a.step", chip.predictor, "analytical", conditions, {});
+    REQUIRE(p.power);
+    CHECK(p.power->clock_share < 0.95);
+    CHECK(p.power->average_w == doctest::Approx(chip.gpu.power.limit.value()).epsilon(2e-3));
+    CHECK(p.rows[0].clock_mhz == doctest::Approx(alone.clock_hz / 1e6).epsilon(5e-3));
+    CHECK(p.kernel_us == doctest::Approx(1e8 * alone.time).epsilon(5e-3));
+    CHECK(p.rows[0].energy_mj == doctest::Approx(p.kernel_us * p.power->average_w / 1e3).epsilon(5e-3));
+}
+
+TEST_CASE("one power limit holds a whole step: quiet rows lend their power to busy ones") {
+    Chip chip;
+    const FileRow busy = row_of("1", "gemm", {{"m", "8192"}, {"n", "8192"}, {"k", "8192"}});
+    const FileRow quiet = row_of("2", "copy", {{"n", "500000000"}});
+    const auto predicted = [&](const StepFile& file) {
+        return steps::predict_step(file, "a.step", chip.predictor, "analytical", sustained(), {});
+    };
+    const StepPrediction alone = predicted(file_of({busy}));
+    const StepPrediction both = predicted(file_of({busy, quiet}));
+    CHECK(both.power->clock_share > alone.power->clock_share);
+    CHECK(both.rows[0].time_us < alone.rows[0].time_us);
+    // Work that needs less than the limit keeps its clocks.
+    const StepPrediction idle = predicted(file_of({quiet}));
+    CHECK(idle.power->clock_share == 1.0);
+    CHECK(idle.power->average_w < chip.gpu.power.limit.value());
+}
+
+TEST_CASE("power is asked for by the duty alone, a given clock is kept, and unknown work has its share") {
+    Chip chip;
+    const StepFile file = file_of({row_of("1", "gemm", {{"m", "8192"}, {"n", "8192"}, {"k", "8192"}}),
+                                   row_of("2", "unknown", {{"bytes", "1000000000"}})});
+    CHECK_FALSE(chip.step(file).power);
+    auto conditions = sustained();
+    const StepPrediction free =
+        steps::predict_step(file, "a.step", chip.predictor, "analytical", conditions, {});
+    REQUIRE(free.power);
+    CHECK(free.rows[1].energy_mj > 0.0);
+    CHECK(free.rows[1].energy_mj * 1e3 < free.rows[1].time_us * free.power->average_w);
+    conditions.clock_hz = 1e9;
+    const StepPrediction given =
+        steps::predict_step(file, "a.step", chip.predictor, "analytical", conditions, {});
+    CHECK_FALSE(given.power);
+    CHECK(given.kernel_us > free.kernel_us);
+}

@@ -76,6 +76,11 @@ std::string step_text(const StepFile& file, const StepPrediction& p, std::size_t
         out, "wall        {:.1f} us with the host, launched {}; the host takes {:.1f} us{}\n", p.wall_us,
         p.launching == Launching::eager ? "one by one" : "as a graph", p.host_us,
         p.launch_bound() ? fmt::format(", and work waits for it {:.1f} us: launch-bound", p.waiting_us) : "");
+    if (p.power) {
+        fmt::format_to(out,
+                       "power       {:.0f} W on average, at {:.1f} % of the clocks without a power limit\n",
+                       p.power->average_w, percent * p.power->clock_share);
+    }
     if (p.unknown_us > 0.0) {
         fmt::format_to(out, "unknown     {:.1f} % of the kernels' time rests on a prior\n",
                        percent * share(p.unknown_us, p.kernel_us));
@@ -130,7 +135,13 @@ std::string step_json(const StepFile& file, const StepPrediction& p) {
                         {"share", share(row.time_us, p.kernel_us)},
                         {"start_us", row.start_us},
                         {"end_us", row.end_us}});
+        if (p.power) {
+            rows.back()["energy_mj"] = row.energy_mj;
+            rows.back()["clock_mhz"] = row.clock_mhz;
+        }
     }
+    Json power;
+    if (p.power) power = {{"average_w", p.power->average_w}, {"clock_share", p.power->clock_share}};
     for (const std::size_t i : p.critical) critical.push_back(file.rows[i].id);
     return Json{{"schema", "warptime.step/1"},
                 {"version", std::string(reports::program_version())},
@@ -149,6 +160,7 @@ std::string step_json(const StepFile& file, const StepPrediction& p) {
                 {"launch_bound", p.launch_bound()},
                 {"unknown_share", share(p.unknown_us, p.kernel_us)},
                 {"memory_bytes", p.memory_bytes},
+                {"power", power},
                 {"critical_path", critical},
                 {"rows", rows}}
                .dump(2) +
@@ -161,7 +173,7 @@ std::string step_csv(const StepFile& file, const StepPrediction& p) {
         workloads::append_csv_record(text, fields);
     };
     line({"id", "module", "phase", "stream", "op", "shape", "repeat", "kernels", "time_us", "low_us",
-          "high_us", "limiter", "status", "share", "start_us", "end_us"});
+          "high_us", "limiter", "status", "share", "start_us", "end_us", "energy_mj", "clock_mhz"});
     for (std::size_t i = 0; i < p.rows.size(); ++i) {
         const FileRow& given = file.rows[i];
         const PredictedRow& row = p.rows[i];
@@ -170,7 +182,8 @@ std::string step_csv(const StepFile& file, const StepPrediction& p) {
               fmt::format("{:.6g}", row.time_us), fmt::format("{:.6g}", row.low_us),
               fmt::format("{:.6g}", row.high_us), row.limiter, row.status,
               fmt::format("{:.6g}", share(row.time_us, p.kernel_us)), fmt::format("{:.6g}", row.start_us),
-              fmt::format("{:.6g}", row.end_us)});
+              fmt::format("{:.6g}", row.end_us), p.power ? fmt::format("{:.6g}", row.energy_mj) : "",
+              p.power ? fmt::format("{:.6g}", row.clock_mhz) : ""});
     }
     return text;
 }

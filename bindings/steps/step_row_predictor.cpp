@@ -12,7 +12,7 @@ namespace warptime::steps {
 
 const StepPrediction& StepRowPredictor::step_of(const validate::RecordedRow& row) {
     const std::string name = validate::step_name(row.params);
-    const std::string key = row.gpu + " " + name + " " + row.implementation;
+    const std::string key = row.gpu + " " + name + " " + row.implementation + " " + row.duty;
     const auto known = answers_.find(key);
     if (known != answers_.end()) return known->second;
     const std::filesystem::path path = captures_ / (name + ".json.gz");
@@ -24,6 +24,7 @@ const StepPrediction& StepRowPredictor::step_of(const validate::RecordedRow& row
     // A recorded step runs after itself, which the usual condition stands for.
     model::prediction::Conditions conditions;
     conditions.cache = usual_cache;
+    if (!row.duty.empty()) conditions.duty = model::prediction::parse_duty(row.duty);
     StepPrediction answer = predict_step(read_step(bytes, name), name, others_->predictor_of(row.gpu),
                                          others_->name(), conditions, options);
     return answers_.emplace(key, std::move(answer)).first->second;

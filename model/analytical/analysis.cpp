@@ -288,7 +288,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
         }
         utilization = flop / (a.time.value() * a.clock.value() * peak);
     }
-    a.free_clock = a.clock;
+    a.free_clock = given ? std::max(a.clock, clock_of_load()) : a.clock;
     if (conditions.duty == prediction::Duty::sustained && !given) {
         a.clock =
             machine::sustained_clock(activity_of(a, gpu, conditions.data), a.free_clock, gpu,

@@ -132,20 +132,19 @@ KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu& gpu, const Cond
                                              hw::Bytes(result.run.traffic.dram_read), gpu)
                            .value();
     };
+    const auto clock_of_load = [&] {
+        if (!tensor) return clock_without_tensor(result.floor + cycles_of(result.run.end) / clock);
+        const double cycles = cycles_of(result.run.end) + result.floor * clock;
+        const double peak = result.run.tensor_rate * gpu.sm.count.value();
+        return machine::launch_clock(true, result.run.tensor_flop / (cycles * peak), gpu, conditions.data)
+            .value();
+    };
     for (int i = 0; i < most_runs && (result.clock_hz != clock || !result.run.cut.whole()); ++i) {
         run_at(clock, i == 0 && !given ? most_cut_events : most_whole_events);
         if (given) break;
-        if (tensor) {
-            const double cycles = cycles_of(result.run.end) + result.floor * clock;
-            const double peak = result.run.tensor_rate * gpu.sm.count.value();
-            clock =
-                machine::launch_clock(true, result.run.tensor_flop / (cycles * peak), gpu, conditions.data)
-                    .value();
-        } else {
-            clock = clock_without_tensor(result.floor + cycles_of(result.run.end) / clock);
-        }
+        clock = clock_of_load();
     }
-    result.free_clock_hz = result.clock_hz;
+    result.free_clock_hz = given ? std::max(result.clock_hz, clock_of_load()) : result.clock_hz;
     if (conditions.duty == prediction::Duty::sustained && conditions.clock_hz <= 0.0) {
         for (int i = 0; i < most_runs; ++i) {
             const double held = sustained_clock(result, kernel, gpu, conditions);

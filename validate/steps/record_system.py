@@ -2,7 +2,7 @@
 
 Four files: copies.csv (host to device and back, pinned and pageable, alone and beside compute),
 launches.csv (graphs of small nodes, the host's launch rate, kernels side by side), sequences.csv
-(a consumer after its producer, by bytes between them) and sustained.csv (steps for seconds).
+(a consumer after its producer, by bytes between them) and steps_sustained.csv (steps for seconds).
 """
 # SPDX-License-Identifier: Apache-2.0
 
@@ -409,6 +409,25 @@ def record_sequences(recorder: Recorder) -> None:
             recorder.write("sequences", "pair", params, "kernel_us", [run[-1].activity.us for run in runs])
 
 
+#: Steps that run for seconds: busy ones, quiet ones, and some between.
+SUSTAINED = (
+    "llama-4096-prefill-1x4096",
+    "llama-4096-decode-64x1024",
+    "llama-2048-prefill-4x1024",
+    "llama-3072-prefill-1x2048",
+    "llama-5120-prefill-2x512",
+    "llama-8192-layer-prefill-1x2048",
+    "moe-4096-layer-prefill-1x4096",
+    "gpt-768-forward-8x1024",
+    "gpt-2048-forward-4x512",
+    "bert-1024-forward-16x512",
+    "vit-768-forward-64x224",
+    "qwen-896-prefill-8x512",
+    "resnet-256-forward-64x56",
+    "llama-3072-decode-8x4096",
+)
+
+
 def record_sustained(recorder: Recorder) -> None:
     """Steps as graphs, back to back for seconds, with the driver's clock and power every window."""
     import pynvml
@@ -416,7 +435,8 @@ def record_sustained(recorder: Recorder) -> None:
 
     pynvml.nvmlInit()
     handle = pynvml.nvmlDeviceGetHandleByIndex(visible_index())
-    for name, seconds in (("llama-4096-prefill-1x4096", 10.0), ("llama-4096-decode-64x1024", 5.0)):
+    seconds = 6.0
+    for name in SUSTAINED:
         if recorder.is_over(seconds + 4.0):
             return
         step = step_named(name)
@@ -470,7 +490,7 @@ def record_sustained(recorder: Recorder) -> None:
             ("clock_mhz", clocks[half:], "MHz", "nvml"),
         ):
             recorder.write(
-                "sustained",
+                "steps_sustained",
                 "step",
                 params,
                 quantity,
@@ -482,31 +502,6 @@ def record_sustained(recorder: Recorder) -> None:
                 steps=note,
             )
         count = max(1, len(times) // 60)
-        curve = " ".join(f"{mark:.2f}:{value:.6g}" for mark, value in list(zip(marks, times, strict=True))[::count])
-        recorder.write(
-            "sustained",
-            "step",
-            params,
-            "curve_us",
-            times,
-            implementation="graph",
-            duty="sustained",
-            method="events",
-            steps=curve,
-        )
-        power = " ".join(f"{value:.0f}" for value in watts[:: max(1, len(watts) // 60)])
-        recorder.write(
-            "sustained",
-            "step",
-            params,
-            "curve_w",
-            watts,
-            implementation="graph",
-            unit="W",
-            duty="sustained",
-            method="nvml",
-            steps=power,
-        )
         del module, inputs, graph
         torch.cuda.empty_cache()
 
@@ -515,7 +510,7 @@ PARTS: dict[str, tuple[str, float, list[Callable[[Recorder], None]]]] = {
     "sequences": ("sequences.csv", 40.0, [record_sequences]),
     "launches": ("launches.csv", 30.0, [record_launches]),
     "copies": ("copies.csv", 40.0, [record_copies, record_overlap]),
-    "sustained": ("sustained.csv", 24.0, [record_sustained]),
+    "sustained": ("steps_sustained.csv", 180.0, [record_sustained]),
 }
 
 

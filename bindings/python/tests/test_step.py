@@ -63,6 +63,17 @@ def test_a_slow_host_sets_the_pace() -> None:
     assert not wt.step([GEMM], gpu=GPU, launch="eager").launch_bound
 
 
+def test_a_step_for_seconds_runs_under_the_power_limit() -> None:
+    assert wt.step([GEMM], gpu=GPU).power is None
+    p = wt.step([{**GEMM, "repeat": 20}, COPY], gpu=GPU, duty="sustained")
+    assert p.power is not None
+    limit = wt.gpu(GPU)["power.limit"]
+    assert isinstance(limit, float) and p.power["average_w"] == pytest.approx(limit, rel=0.002)
+    assert 0.3 < p.power["clock_share"] < 1.0
+    assert sum(row["energy_mj"] for row in p.rows) == pytest.approx(p.power["average_w"] * p.span_us / 1e3, rel=0.03)
+    assert "of the clocks without a limit" in repr(p)
+
+
 @pytest.mark.parametrize(
     ("rows", "keywords", "expected"),
     [

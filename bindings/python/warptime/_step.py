@@ -56,7 +56,9 @@ class StepPrediction:
     for it `waiting_us`: `launch_bound` is whether that is a tenth of the span or more. Each of `rows` has `id`, `module`,
     `phase`, `stream`, `op`, `shape`, `repeat`, `kernels`, `time_us`, `low_us`, `high_us`, `limiter`, `status`, `share`,
     `start_us` and `end_us`. `critical_path` has the ids of the rows that led to the end. `unknown_share` is the part of
-    the time that rests on the prior for work that no operator describes.
+    the time that rests on the prior for work that no operator describes. With `duty="sustained"` the step follows itself
+    for seconds under the power limit: `power` has `average_w` and `clock_share`, of the clocks without a limit, and each
+    row `energy_mj` and `clock_mhz`. Otherwise `power` is None.
     """
 
     name: str
@@ -74,6 +76,7 @@ class StepPrediction:
     launch_bound: bool
     unknown_share: float
     memory_bytes: int
+    power: dict[str, float] | None
     critical_path: tuple[str, ...]
     rows: tuple[dict[str, Any], ...]
     _timeline: str = field(repr=False, compare=False)
@@ -134,11 +137,13 @@ class StepPrediction:
         unknown = f", {self.unknown_share:.1%} by the prior for unknown calls" if self.unknown_share else ""
         bound = ", launch-bound" if self.launch_bound else ""
         memory = f"; {self.memory_bytes / 2**30:.3g} GiB at most" if self.memory_bytes else ""
+        held = self.power
+        power = f"; {held['average_w']:.0f} W at {held['clock_share']:.0%} of the clocks without a limit" if held else ""
         return (
             f"{self.name or 'step'} on {self.gpu}: {self.kernel_us / 1e3:.3f} ms of kernels "
             f"({self.low_us / 1e3:.3f} to {self.high_us / 1e3:.3f}), {len(self.rows)} rows{unknown}; "
             f"{self.wall_us / 1e3:.3f} ms launched {self.launch}{bound}\n"
-            f"{self.flops / 1e12:.3g} TFLOP, {self.model_flops_utilization:.0%} of the GPU's rate{memory}"
+            f"{self.flops / 1e12:.3g} TFLOP, {self.model_flops_utilization:.0%} of the GPU's rate{memory}{power}"
         )
 
     def __repr__(self) -> str:
