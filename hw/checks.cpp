@@ -116,16 +116,10 @@ Finding clusters(const G& gpu) {
                    gpu.cluster.ctas_portable_max.value(), gpu.cluster.ctas_max.value(), "1");
 }
 
-Finding active_clusters(const G& gpu) {
-    const std::array<double, 3> active{gpu.cluster.active_max_2.value() * 2,
-                                       gpu.cluster.active_max_4.value() * 4,
-                                       gpu.cluster.active_max_8.value() * 8};
-    double most = 0;
-    for (const double ctas : active) {
-        most = std::fmax(most, ctas);
-    }
-    return at_most("resident clusters fit on the SMs", "cluster.active_max_2", most, gpu.sm.count.value(),
-                   "1");
+Finding cluster_groups(const G& gpu) {
+    double sms = 0;
+    for (const Number& group : gpu.cluster.groups) sms += group.value();
+    return at_most("groups of SMs fit on the chip", "cluster.groups", sms, gpu.sm.count.value(), "1");
 }
 
 Finding groups(const G& gpu) {
@@ -160,9 +154,9 @@ Finding dram_latency(const G& gpu) {
 
 /// Keys that are shares and must lie in (0, 1].
 void check_shares(const G& gpu, std::vector<Finding>& findings) {
-    const std::array<std::string_view, 7> keys{
-        "clock.tensor_base",        "clock.plain",        "dram.read_efficiency", "dram.write_efficiency",
-        "tensor.mma_sync_fraction", "l2.shared_capacity", "l2.dirty_capacity"};
+    const std::array<std::string_view, 6> keys{"clock.tensor_base",        "clock.plain",
+                                               "dram.read_efficiency",     "dram.write_efficiency",
+                                               "tensor.mma_sync_fraction", "l2.dirty_capacity"};
     for (const std::string_view key : keys) {
         const double share = key_value(gpu, key_index(key));
         findings.push_back({"a share lies in (0, 1]", std::string(key), format_value(share, "1"),
@@ -199,8 +193,8 @@ std::vector<Finding> check_gpu(const Gpu& gpu) {
     std::vector<Finding> findings;
     for (const auto check :
          {dram_bandwidth, tensor_peak, fp32_peak, threads, cta_threads, shared_optin, shared_default,
-          carveout, shared_in_l1, shared_bandwidth, sectors, registers, sms_on_gpcs, clusters,
-          active_clusters, tensor_clock, far_latency, latency_order, dram_latency}) {
+          carveout, shared_in_l1, shared_bandwidth, sectors, registers, sms_on_gpcs, clusters, cluster_groups,
+          tensor_clock, far_latency, latency_order, dram_latency}) {
         findings.push_back(check(gpu));
     }
     check_shares(gpu, findings);

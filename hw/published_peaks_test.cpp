@@ -118,7 +118,6 @@ TEST_CASE("instructions appear with the architecture that brought them") {
         CHECK(has(InstructionClass::cluster_barrier) == (capability >= 90));
         CHECK(has(InstructionClass::wgmma) == (capability == 90));
         CHECK((gpu.cluster.ctas_max.value() > 1) == (capability >= 90));
-        CHECK((gpu.cluster.active_max_2.value() > 0) == (capability >= 90));
         CHECK((gpu.latency.tma_extra.value() > 0) == (capability >= 90));
         CHECK(has(InstructionClass::tcgen05_mma) == (capability / 10 == 10));
         CHECK(has(InstructionClass::tcgen05_ld) == (capability / 10 == 10));

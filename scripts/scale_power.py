@@ -5,7 +5,7 @@
 An operation takes the energy that it takes on the H200, times a factor of the process; the shares follow from the
 board's own rates and design power. Factors: 1 for TSMC 4N; for others the published dense 16-bit tensor FLOP/s a watt of
 a data-centre board of that process against the H200's (A100, 7N: 312/400 W; V100, 12FFN: 125/300 W; 989/700 W). GDDR6
-takes the same energy a byte as HBM. Idle power is not scaled by the process.
+takes the same energy a byte as HBM.
 
     python3 scripts/scale_power.py build/warptime l4 1.0 "TSMC 4N"
 """
@@ -20,16 +20,13 @@ def keys_of(program: str, gpu: str) -> dict[str, float]:
 
 
 def rates(k: dict[str, float]) -> dict[str, float]:
-    """What each share is a share for: operations, bytes or SMs, a second at boost."""
+    """What each share is a share for: operations or bytes, a second at boost."""
     chip = k["sm.count"] * k["clock.boost"]
     return {
-        "active": chip,
         "issue": k["sm.sub_partitions"] * chip,
-        "fp32": k["fp32.lanes"] * chip,
         "fp64": k["fp64.lanes"] * chip,
         "integer": k["integer.lanes"] * chip,
         "tensor": max(k["tensor.bf16"], k["tensor.fp16"]) * chip,
-        "tensor_8bit": max(k["tensor.int8"], k["tensor.fp8"]) * chip,
         "shared": k["shared.bandwidth"] * chip,
         "l2": k["l2.bandwidth"] * chip,
         "dram": k["dram.bandwidth"],

@@ -178,9 +178,9 @@ class OwnTable(Case):
         self.assertLess(json.loads(scored.stdout)["all"]["mape"], 0.01)
 
     def test_keys_can_be_named(self) -> None:
-        result = run(*self.calibrate, "--json", "--dry-run", "--keys", "launch.memset=0.3us..3us")
+        result = run(*self.calibrate, "--json", "--dry-run", "--keys", "launch.memcpy=0.3us..3us")
         told = json.loads(result.stdout)
-        self.assertEqual(told["not_determined"], [{"key": "launch.memset", "why": "the times do not depend on it"}])
+        self.assertEqual(told["not_determined"], [{"key": "launch.memcpy", "why": "the times do not depend on it"}])
         self.assertEqual((told["determined"], result.returncode), ([], 1))
 
     def test_what_cannot_be_fitted_is_refused_and_nothing_is_written(self) -> None:

@@ -21,7 +21,7 @@ class Absurd(Case):
             "gpu.dram.bandwidth=0x": ["gpu.dram.bandwidth: got '0x'"],
             "gpu.dram.bandwidth=1e30x": ["gpu.dram.bandwidth: got '1e30x'"],
             "gpu.shared.capacity=2x": ["shared.capacity", "shared memory is part of the L1"],
-            "gpu.l2.shared_capacity=2": ["gpu.l2.shared_capacity: got '2'", "from 0.01 to 1"],
+            "gpu.l2.usable=2": ["gpu.l2.usable: got '2'", "from 0.01 to 1"],
         }.items():
             self.fail_with(2, parts, *GEMM, "--set", setting)
 

@@ -133,17 +133,16 @@ struct Held {
     double clock_hz = 0.0;
 };
 
-/// Power of work that is known by its bytes alone: SMs full of warps, and DRAM's traffic.
+/// Power of work that is known by its bytes alone: DRAM's traffic.
 void set_power_of_unknown(double bytes, Conditions conditions, const hw::Gpu& gpu, Work& work) {
     namespace machine = model::machine;
     machine::Activity activity;
-    activity.resident = 1.0;
     activity.dram = hw::Bytes(bytes);
     activity.data = conditions.data;
     const hw::Frequency full = machine::launch_clock(false, 0.0, gpu, conditions.data);
     const hw::Frequency clock = conditions.clock_hz > 0.0 ? hw::Frequency(conditions.clock_hz) : full;
     work.clock_hz = clock.value();
-    work.watts = machine::watts(activity, hw::Seconds(work.time), clock, gpu, clock.value() / full.value());
+    work.watts = machine::watts(activity, hw::Seconds(work.time), gpu, clock.value() / full.value());
 }
 
 /// `held`: null where power is not asked for.

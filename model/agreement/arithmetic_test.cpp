@@ -45,11 +45,10 @@ TEST_CASE("code beyond the nearest cache: instructions x the interval at which t
     gpu.code.l2_interval = Cycles(6.0);
     gpu.code.dram_interval = Cycles(11.0);
     gpu.code.near_ways = warptime::hw::Number(16.0);
-    gpu.code.far_ways = warptime::hw::Number(4.0);
+    gpu.cache.ways = warptime::hw::Number(4.0);
     gpu.code.kept_instructions = warptime::hw::Number(4700.0);
     gpu.code.other_instructions = warptime::hw::Number(400.0);
     gpu.code.sharing_warps = warptime::hw::Number(2.0);
-    gpu.code.other_loop = warptime::hw::Number(40.0);
     struct Case {
         std::int64_t text;
         double interval, first;
@@ -58,7 +57,7 @@ TEST_CASE("code beyond the nearest cache: instructions x the interval at which t
     // longest text, whose begin the far cache has kept. The second text is a little too long for the nearest
     // cache.
     for (const Case& with : {Case{9000, 1.0, 1.0},
-                             {10100, 1.0 + 1.5 * 1700.0 / 10100.0, 1.0 + 1.5 * 2380.0 / 10140.0},
+                             {10100, 1.0 + 1.5 * 1700.0 / 10100.0, 1.0 + 1.5 * 1700.0 / 10100.0},
                              {15000, 2.5, 2.5},
                              {47000, 6.0, 10.15}}) {
         const double cycles = static_cast<double>(with.text) * (49 * with.interval + with.first);

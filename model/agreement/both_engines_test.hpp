@@ -39,7 +39,6 @@ inline hw::Gpu teaching_gpu() {
     gpu.dram.round_spread = gpu.l2.round_spread = hw::Cycles(0.0);
     gpu.launch.cold = hw::Seconds(0.0);
     gpu.launch.cta_interval = hw::Cycles(0.0);
-    gpu.launch.cluster_interval = hw::Cycles(0.0);
     gpu.launch.cta_turnaround = hw::Cycles(0.0);
     gpu.launch.warp_turnaround = hw::Cycles(0.0);
     gpu.pipeline.step_floor = hw::Cycles(0.0);

@@ -208,5 +208,5 @@ TEST_CASE("memset and copy: fixed cost + the larger of bytes / DRAM rates and by
     const double into_l2 = 300.0 * 1048576.0 /
                            (gpu.l2.ingest_bandwidth.value() * gpu.sm.count.value() * gpu.clock.boost.value());
     check_near(times_of(set, gpu, conditions).simulation,
-               gpu.launch.memset.value() + std::max(to_dram, into_l2));
+               gpu.launch.floor.value() + std::max(to_dram, into_l2));
 }

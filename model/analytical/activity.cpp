@@ -14,7 +14,6 @@ machine::Activity activity_of(const Analysis& a, const hw::Gpu& gpu, prediction:
         return (of(a.item.before) + a.item.trips * of(a.item.loop) + of(a.item.after)) * items_per_sm;
     };
     machine::Activity activity;
-    activity.resident = static_cast<double>(a.sms) / gpu.sm.count.value();
     activity.issue = busy(machine::Server::issue);
     activity.fp32 = busy(machine::Server::fp32) + busy(machine::Server::fp16);
     activity.fp64 = busy(machine::Server::fp64);

@@ -20,6 +20,12 @@ struct Exposure {
     hw::Cycles epilogue{};
     hw::Cycles tail{};  ///< what the last, partly filled wave costs beyond its share
     [[nodiscard]] hw::Cycles makespan() const { return prologue + main_loop + epilogue + tail; }
+    /// Changes all but the tail alike.
+    void scale(double factor) {
+        prologue = prologue * factor;
+        main_loop = main_loop * factor;
+        epilogue = epilogue * factor;
+    }
 };
 
 /// Seconds that a kernel would save if one part of its time went twice as fast.

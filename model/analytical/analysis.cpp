@@ -241,7 +241,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
         }
         return of;
     };
-    const double exponent = exponent_beside(a.item, sharing(kernel, gpu, conditions, a.occupancy), gpu);
+    const double exponent = gpu.overlap.exponent.value();
     a.exponent = exponent;
     // Overlapped time in cycles, kept where every part goes with the clock; 0 until known.
     Cycles paced{};

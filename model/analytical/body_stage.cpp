@@ -48,10 +48,7 @@ ItemCase::Box box_of(const kernel::Kernel& kernel, const kernel::Access& access,
     const bool power_of_two = (line & (line - 1)) == 0;
     box.begins = power_of_two ? std::min(line, pitch & -pitch) : std::gcd(pitch, line);
     box.short_of_pitch = access.box[0] * size < buffer.stride[1] * size;
-    if (bulk) {
-        box.outside_share = machine::outside_share(kernel, access);
-        box.own_place = machine::outside_in_own_place(kernel, access);
-    }
+    if (bulk) box.outside_share = machine::outside_share(kernel, access);
     return box;
 }
 

@@ -28,7 +28,6 @@ struct ItemCase {
         double outside_share = 0.0;   ///< share of boxes that go on beyond the matrix
         std::int64_t begins = 0;      ///< bytes of a line at which rows may begin: a power of two
         bool short_of_pitch = false;  ///< other bytes lie between its rows
-        bool own_place = false;       ///< bytes outside lie beside columns of the CTA's own
         friend bool operator==(const Box&, const Box&) = default;
     };
     static constexpr std::size_t most_boxes = 8;

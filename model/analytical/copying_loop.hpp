@@ -16,7 +16,6 @@
 #include "model/machine/tensor/tensor_core.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <numeric>
 
@@ -138,23 +137,6 @@ namespace warptime::model::analytical {
     const double within = std::max(0.0, product - before.value());
     // The hindrance ends with the product or with the slowed transfer, whichever comes first.
     return hw::Cycles(std::min(within * (1.0 - speed), transfer * (1.0 - speed) / std::max(speed, 1e-3)));
-}
-
-/// Whether ldmatrix reads or products set the pace of a loop that copies for itself. False where the path of
-/// the copies is the busiest.
-[[nodiscard]] inline bool paced_by_reads(const ItemDemand& item) {
-    if (!copies_by_lanes(item) || reads_by_wgmma(item)) return false;
-    const machine::Server busiest = item.loop.demand.busiest();
-    return busiest != machine::Server::l1 && busiest != machine::Server::crossbar_read;
-}
-
-/// Exponent of the overlap between a kernel's time on its SMs and the memories' time. `resident`: CTAs on
-/// each SM.
-[[nodiscard]] inline double exponent_beside(const ItemDemand& item, std::int64_t resident,
-                                            const hw::Gpu& gpu) {
-    const double exponent = gpu.overlap.exponent.value();
-    if (resident < 2 || !paced_by_reads(item)) return exponent;
-    return exponent * std::pow(static_cast<double>(resident), gpu.overlap.residents.value());
 }
 
 }  // namespace warptime::model::analytical

@@ -159,22 +159,3 @@ TEST_CASE("copies that come while wgmma reads get what its reads leave") {
     item.loop.demand[machine::Server::shared_write] = Cycles(0.0);
     CHECK(hindered_by_reads(item, Cycles(340.0), gpu).value() == 0.0);
 }
-
-TEST_CASE("only loops that ldmatrix paces overlap better the more CTAs share an SM") {
-    auto gpu = warptime::hw::load_gpu("h200-sxm");
-    gpu.overlap.residents = warptime::hw::Number(0.5);
-    const double exponent = gpu.overlap.exponent.value();
-    ItemDemand item;
-    item.loop.demand[machine::Server::shared] = Cycles(300.0);
-    item.loop.demand[machine::Server::l1] = Cycles(200.0);
-    CHECK(exponent_beside(item, 4, gpu) == exponent);
-    item.self_fed = true;
-    CHECK(exponent_beside(item, 1, gpu) == exponent);
-    CHECK(exponent_beside(item, 4, gpu) == doctest::Approx(2.0 * exponent));
-    // Loops that wait on the path of their own copies, and loops whose tensor cores read operands themselves.
-    item.loop.demand[machine::Server::l1] = Cycles(400.0);
-    CHECK(exponent_beside(item, 4, gpu) == exponent);
-    item.loop.demand[machine::Server::l1] = Cycles(200.0);
-    item.loop.demand[machine::Server::shared_write] = Cycles(100.0);
-    CHECK(exponent_beside(item, 4, gpu) == exponent);
-}

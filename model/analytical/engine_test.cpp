@@ -133,7 +133,7 @@ TEST_CASE("a copy from the host takes its latency and the link's rate; one to a 
     program.add_memcpy(copy);
     const auto pinned = engine->explain(program, program.steps[0], gpu, prediction::Conditions{});
     CHECK(pinned.time ==
-          doctest::Approx(gpu.link.h2d_latency.value() + 1e9 / gpu.link.h2d_bandwidth.value()));
+          doctest::Approx(gpu.link.h2d_latency.value() + 1e9 / gpu.link.pinned_bandwidth.value()));
     CHECK(pinned.limiter == prediction::Limiter::bytes_in_flight);
     CHECK(engine->explain(program, program.steps[1], gpu, prediction::Conditions{}).time > pinned.time);
     CHECK_THROWS_AS((void)engine->explain(program, program.steps[2], gpu, prediction::Conditions{}),

@@ -204,7 +204,7 @@ Prediction explain_kernel(const kernel::Kernel& kernel, const hw::Gpu& gpu,
     p.waves = a.waves;
     p.counters = counters_of(kernel, a, gpu, conditions);
     p.clock_hz = a.clock.value();
-    p.power_w = machine::watts(activity_of(a, gpu, conditions.data), a.time, a.clock, gpu,
+    p.power_w = machine::watts(activity_of(a, gpu, conditions.data), a.time, gpu,
                                a.clock.value() / a.free_clock.value());
     p.steps.push_back({"kernel", kernel.name, time});
     return p;
@@ -238,7 +238,7 @@ Prediction explain_exchange(const kernel::Exchange& exchange, const hw::Gpu& gpu
                 {"channels", t.handled.value() / time}};
     p.occupancy.limit = p.occupancy.next_limit = "none";
     p.clock_hz = conditions.clock_hz > 0.0 ? conditions.clock_hz : gpu.clock.boost.value();
-    p.power_w = machine::watts(machine::Activity{}, t.total(), hw::Frequency(p.clock_hz), gpu);
+    p.power_w = machine::watts(machine::Activity{}, t.total(), gpu);
     p.steps.push_back({"exchange", exchange.name, time});
     return p;
 }
@@ -273,7 +273,7 @@ Prediction explain_memory_step(const kernel::Program& program, const kernel::Ste
     p.clock_hz = conditions.clock_hz > 0.0 ? conditions.clock_hz : gpu.clock.boost.value();
     machine::Activity activity;
     activity.dram = t.dram_read + t.dram_written;
-    p.power_w = machine::watts(activity, t.time, hw::Frequency(p.clock_hz), gpu);
+    p.power_w = machine::watts(activity, t.time, gpu);
     p.steps.push_back({copy ? "memcpy" : "memset",
                        copy ? machine::copy_name(program.memcpys[step.payload]) : "memset", time});
     return p;

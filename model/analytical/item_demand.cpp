@@ -541,7 +541,7 @@ class Accumulator {
         return machine::l1_hit_share(
             kernel_, op,
             {free_, static_cast<double>(role_->warps * role_->instances), lanes_ * enabled_, l1_room_,
-             gpu_.l1.line.value(), gpu_.l1.ways.value()},
+             gpu_.l1.line.value(), gpu_.cache.ways.value()},
             lines);
     }
 
@@ -1144,8 +1144,8 @@ class Accumulator {
                 machine::add_box_copies(kernel_, access, bytes, executions, trips, gpu_, *part_, traffic);
         }
         if (op.cls == InstructionClass::cp_async && collective && !machine::in_narrow_rows(access)) {
-            machine::add_lane_copies(kernel_, access, executions * served.rows, served.row_bytes,
-                                     served.pitch_bytes, trips, tensor_cores_read_, gpu_, *part_, traffic);
+            machine::add_lane_copies(access, executions * served.rows, served.row_bytes, served.pitch_bytes,
+                                     trips, tensor_cores_read_, gpu_, *part_, traffic);
         } else if (machine::is_load(op.cls) && op.cls != InstructionClass::cp_async_bulk &&
                    op.cls != InstructionClass::cp_async_bulk_tensor) {
             if (machine::in_narrow_rows(access)) {

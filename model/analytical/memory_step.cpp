@@ -43,7 +43,7 @@ MemoryStepTime finish(MemoryStepTime t, const Bytes& stored, const hw::Gpu& gpu)
 MemoryStepTime memset_time(const kernel::Memset& step, const hw::Gpu& gpu,
                            const prediction::Conditions& conditions) {
     MemoryStepTime t;
-    t.floor = gpu.launch.memset;
+    t.floor = gpu.launch.floor;
     const Bytes bytes(static_cast<double>(step.bytes));
     const bool fits = bytes < machine::dirty_capacity_of(gpu);
     t.dram_written = written_back(Bytes{}, bytes, fits, gpu, conditions.cache);

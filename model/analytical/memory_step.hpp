@@ -1,7 +1,7 @@
 // Time of a program's memsets and copies, which the driver runs as kernels or on a copy engine.
 // Copies to and from the host follow the law of the link.
 // Ignores: copies to a peer (NVLink).
-// Source: recorded cudaMemcpy and memset durations (fitted keys launch.memset, launch.memcpy*). The bytes
+// Source: recorded cudaMemcpy and memset durations (keys launch.floor, launch.memcpy*). The bytes
 // follow the DRAM and write-back laws of any other kernel.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -54,7 +54,7 @@ TEST_CASE("a small memset over a clean L2 is its floor") {
     const auto t = analytical::memset_time(kernel::Memset{4}, gpu, with(Cache::cold));
     CHECK(t.dram_read.value() == 0.0);
     CHECK(t.dram_written.value() == 0.0);
-    CHECK(t.time.value() == doctest::Approx(gpu.launch.memset.value()));
+    CHECK(t.time.value() == doctest::Approx(gpu.launch.floor.value()));
     // Over a flushed L2 four bytes displace at most four.
     const auto flushed = analytical::memset_time(kernel::Memset{4}, gpu, with(Cache::flushed));
     CHECK(flushed.dram_written.value() <= 4.0);
@@ -86,7 +86,7 @@ TEST_CASE("copies over the host's link take its latency and rate, those to a pee
     };
     constexpr std::int64_t large = std::int64_t{1} << 30;
     const double down = time(kernel::Link::device_to_host, true, large);
-    CHECK(down == doctest::Approx(gpu.link.d2h_latency.value() + large / gpu.link.d2h_bandwidth.value()));
+    CHECK(down == doctest::Approx(gpu.link.d2h_latency.value() + large / gpu.link.pinned_bandwidth.value()));
     CHECK(time(kernel::Link::host_to_device, false, large) > time(kernel::Link::host_to_device, true, large));
     // Up to 64 KB the bytes go with the commands.
     CHECK(time(kernel::Link::host_to_device, false, 65536) ==

@@ -10,7 +10,6 @@
 #include "hw/gpu.hpp"
 #include "model/analytical/analysed_kernel.hpp"
 #include "model/analytical/copying_loop.hpp"
-#include "model/analytical/out_of_step.hpp"
 #include "model/analytical/stage_waits.hpp"
 #include "model/machine/demand/server.hpp"
 #include "model/machine/dram/dram.hpp"
@@ -234,9 +233,7 @@ class Timeline {
         const double parts = (even.prologue + even.main_loop + even.epilogue).value();
         const double work = std::min(mean, makespan);
         const double scale = parts > 0.0 ? work / parts : 1.0;
-        even.prologue = even.prologue * scale;
-        even.main_loop = even.main_loop * scale;
-        even.epilogue = even.epilogue * scale;
+        even.scale(scale);
         even.tail = hw::Cycles(makespan - work);
         return even;
     }
@@ -493,7 +490,7 @@ class Timeline {
         const std::int64_t resident = a_.occupancy.ctas_per_sm;
         if (resident < 2) return;
         if (!(a_.item.self_fed || a_.item.gathers)) return;
-        const double once = busiest_of_item(a_.item, gpu_).value();
+        const double once = of_item(busiest_server()).value();
         const double vacant = a_.turnaround.value();
         const double all = alone_.makespan().value() + vacant;
         const double elsewhere = std::max(0.0, all - once);
@@ -506,9 +503,7 @@ class Timeline {
                                             : steady::steady_turn_time(resident, once, elsewhere);
         const double between = std::max(apart, turn) - vacant;
         const double changed = between / whole.makespan().value();
-        whole.prologue = whole.prologue * changed;
-        whole.main_loop = whole.main_loop * changed;
-        whole.epilogue = whole.epilogue * changed;
+        whole.scale(changed);
     }
 
     /// CTAs of a grid of several waves that load for themselves drift apart: each goes round a closed queue
@@ -524,9 +519,7 @@ class Timeline {
         const double between = steady::turn_time(resident, once, elsewhere) - vacant;
         const double changed = between / whole.makespan().value();
         if (!(changed < 1.0)) return;
-        whole.prologue = whole.prologue * changed;
-        whole.main_loop = whole.main_loop * changed;
-        whole.epilogue = whole.epilogue * changed;
+        whole.scale(changed);
     }
 
     /// Cycles of an item at a server, over all of its parts.

@@ -227,7 +227,7 @@ double in_step_of(const machine::BufferTraffic& use, std::int64_t concurrent, co
     const double residents = machine::group_runs(concurrent, gpu).count;
     if (!(use.copied_lines > 0.0)) return machine::in_step_while_waiting(residents, item.warps, gpu);
     const double bytes = use.copied_lines * use.line_bytes / (item.trips * item.warps);
-    return machine::in_step_by_copies(residents, bytes, use.line_bytes, gpu);
+    return machine::in_step_by_copies(bytes, use.line_bytes, gpu);
 }
 
 /// Whether CTAs wait for whole lines from DRAM that no other CTA reads.
@@ -273,15 +273,14 @@ Lookups lookups_of(const Reads& reads, const kernel::Kernel& kernel, const hw::G
     return result;
 }
 
-/// Share of a buffer's possible merges that happen. Boxes whose rows begin inside lines ask for lines in
-/// different pieces at each place, and then fewer requests merge.
-double in_pieces(const kernel::Kernel& kernel, const ItemDemand& item, const BufferReads& buffer,
-                 const hw::Gpu& gpu) {
+/// Whether rows of boxes begin inside lines. Boxes then ask for lines in different pieces at each place, and
+/// no two requests merge.
+bool in_pieces(const kernel::Kernel& kernel, const ItemDemand& item, const BufferReads& buffer,
+               const hw::Gpu& gpu) {
     const kernel::Buffer& rows = kernel.buffers[static_cast<std::size_t>(buffer.use - &item.buffers[0])];
     const auto pitch = static_cast<double>(rows.stride[1]) * hw::bytes_of(rows.dtype);
     const bool bulk = Cycles{} < item.loop.demand[machine::Server::tma];
-    const bool inside = bulk && rows.rank > 1 && std::fmod(pitch, gpu.l1.line.value()) != 0.0;
-    return inside ? gpu.l2.merge_misaligned.value() : 1.0;
+    return bulk && rows.rank > 1 && std::fmod(pitch, gpu.l1.line.value()) != 0.0;
 }
 
 /// Bytes of read requests that merge with other requests.
@@ -308,8 +307,8 @@ Bytes merged_reads(const Reads& reads, const kernel::Kernel& kernel, const ItemD
             std::max<std::int64_t>(1, static_cast<std::int64_t>(gpu.gpc.count.value())),
             kernel.cluster.volume(),
             kernel.schedule.kind != kernel::ScheduleKind::one_per_cta};
-        merged += fetched * in_step * in_pieces(kernel, item, buffer, gpu) *
-                  (1.0 - scattered_share(*buffer.use)) *
+        if (in_pieces(kernel, item, buffer, gpu)) continue;
+        merged += fetched * in_step * (1.0 - scattered_share(*buffer.use)) *
                   machine::merged_share(readers, machine::merging_law(gpu));
     }
     return Bytes(merged);
@@ -326,7 +325,7 @@ double served_sectors(const Reads& reads, const kernel::Kernel& kernel, const It
     double served = 0.0;
     for (std::size_t i = 0; i < reads.count; ++i) {
         const BufferReads& buffer = reads.buffers[i];
-        const double merged = reads.shared->merged[i] * in_pieces(kernel, item, buffer, gpu);
+        const double merged = in_pieces(kernel, item, buffer, gpu) ? 0.0 : reads.shared->merged[i];
         const double fetched = (buffer.use->fetched_bytes - buffer.use->outside_bytes) * items;
         served = served + fetched * (1.0 - in_step * merged) +
                  machine::crossings(fetched * (1.0 - 0.5 * merged), buffer.lines, gpu);
@@ -445,12 +444,12 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     }
     result.hot_words = std::max(result.hot_words, fullest);
     const double all = gpu.l2.capacity.value() * gpu.l2.usable.value();
-    const double capacity = gpu.l2.capacity.value() * gpu.l2.shared_capacity.value();
+    const double capacity = machine::room_for_all(gpu);
     machine::ReuseCase& reuse = reads.reuse;
     reuse.order = machine::order_of(kernel.schedule);
     reuse.concurrent = std::max<std::int64_t>(1, concurrent);
     reuse.capacity_bytes = capacity;
-    reuse.ways = gpu.l2.ways.value();
+    reuse.ways = gpu.cache.ways.value();
     reuse.streamed_bytes_per_item = machine::room_of_written(gpu) * written / items;
     // CTAs that stay go through the waves together.
     const bool stay = kernel.schedule.kind != kernel::ScheduleKind::one_per_cta;
@@ -492,8 +491,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         const double served =
             use.repeat > 0.0 ? std::max(use.fetched_bytes, use.copied_lines * gpu.l2.access_bytes.value())
                              : use.fetched_bytes - use.outside_bytes;
-        result.outside +=
-            machine::outside_cycles(use.outside_bytes * items, use.outside_own_bytes * items, gpu);
+        result.outside += machine::outside_cycles(use.outside_bytes * items, gpu);
         asked = asked + (served * items) * carried;
         if (warm[i] && use.span_bytes > 0.0 && !use.random) {
             const machine::L2Places places =

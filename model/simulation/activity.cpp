@@ -22,7 +22,6 @@ machine::Activity activity_of(const Run& run, const kernel::Kernel& kernel, cons
         return most / static_cast<double>(ticks_per_cycle);
     };
     machine::Activity activity;
-    activity.resident = static_cast<double>(std::min(run.sms, run.ctas)) / sms;
     activity.issue = run.instructions / (sms * gpu.sm.sub_partitions.value());
     activity.fp32 = busy(Limiter::fp32) * spread;
     activity.fp64 = busy(Limiter::fp64) * spread;

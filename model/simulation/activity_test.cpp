@@ -36,19 +36,11 @@ Run half_busy() {
 
 TEST_CASE("cycles on half of the SMs count half") {
     const machine::Activity activity = activity_of(half_busy(), {}, gpu(), OperandData::zeros);
-    CHECK(activity.resident == doctest::Approx(0.5));
     CHECK(activity.fp32 == doctest::Approx(500.0));
     CHECK(activity.issue == doctest::Approx(4000.0 / gpu().sm.sub_partitions.value()));
     CHECK(activity.dram.value() == 4e6);
     CHECK(activity.tensor == 0.0);
     CHECK(activity.data == OperandData::zeros);
-}
-
-TEST_CASE("fewer CTAs than SMs leave the others idle") {
-    Run run = half_busy();
-    run.ctas = 33;
-    CHECK(activity_of(run, {}, gpu(), OperandData::random).resident ==
-          doctest::Approx(33.0 / gpu().sm.count.value()));
 }
 
 TEST_CASE("tensor work counts at the dense rate of its type") {

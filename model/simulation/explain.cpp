@@ -139,8 +139,8 @@ Prediction explain_kernel(const kernel::Kernel& kernel, const KernelTime& t, con
     p.waves = static_cast<double>(t.run.ctas) / static_cast<double>(t.run.sms * t.run.occupancy.ctas_per_sm);
     add_counters(kernel, t, gpu, p);
     p.clock_hz = t.clock_hz;
-    p.power_w = machine::watts(activity_of(t.run, kernel, gpu, conditions.data), hw::Seconds(t.time),
-                               hw::Frequency(t.clock_hz), gpu, t.clock_hz / t.free_clock_hz);
+    p.power_w = machine::watts(activity_of(t.run, kernel, gpu, conditions.data), hw::Seconds(t.time), gpu,
+                               t.clock_hz / t.free_clock_hz);
     p.steps.push_back({"kernel", kernel.name, t.time});
     return p;
 }
@@ -165,7 +165,7 @@ Prediction explain_memory_step(const std::string& kind, const std::string& name,
     p.clock_hz = gpu.clock.boost.value();
     machine::Activity activity;
     activity.dram = hw::Bytes(step.read_bytes + step.written_bytes);
-    p.power_w = machine::watts(activity, hw::Seconds(time), gpu.clock.boost, gpu);
+    p.power_w = machine::watts(activity, hw::Seconds(time), gpu);
     p.steps.push_back({kind, name, time});
     return p;
 }

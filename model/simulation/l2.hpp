@@ -3,7 +3,7 @@
 // Ignores: lines and sets, the two partitions, and which SMs are neighbours. The caller says what a block is:
 // the bytes of one access, named by its first element, or a fixed range of a buffer. A request joins its
 // block in flight while fewer SMs share the block than a TPC has. Source: capacity and merging rules of the
-// analytical engine (keys l2.capacity, l2.shared_capacity, tpc.sms), with times instead of averages.
+// analytical engine (keys l2.capacity, l2.usable, tpc.sms), with times instead of averages.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

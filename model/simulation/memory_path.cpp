@@ -9,6 +9,7 @@
 #include "model/machine/dram/write_back.hpp"
 #include "model/machine/l1/local_memory.hpp"
 #include "model/machine/l2/l2_partitions.hpp"
+#include "model/machine/l2/l2_room.hpp"
 #include "model/machine/local/kept_of_local.hpp"
 #include "model/machine/occupancy/placement.hpp"
 #include "model/machine/occupancy/sm_limits.hpp"
@@ -102,7 +103,7 @@ MemoryPath::MemoryPath(const kernel::Kernel& kernel, const hw::Gpu& gpu,
     : kernel_(kernel),
       chip_(chip),
       part_(part),
-      l2_(gpu.l2.capacity.value() * gpu.l2.shared_capacity.value(), gpu.tpc.sms.value()),
+      l2_(machine::room_for_all(gpu), gpu.tpc.sms.value()),
       gpu_(gpu),
       resident_ctas_(
           std::min(static_cast<double>(kernel.schedule.item_count()),

@@ -55,7 +55,7 @@ void move(double bytes, bool reads, bool fits, const hw::Gpu& gpu, const predict
 MemoryStep run_memset(const kernel::Memset& memset, const hw::Gpu& gpu,
                       const prediction::Conditions& conditions) {
     MemoryStep step;
-    step.floor = gpu.launch.memset.value();
+    step.floor = gpu.launch.floor.value();
     const auto bytes = static_cast<double>(memset.bytes);
     move(bytes, false, bytes < machine::dirty_capacity_of(gpu).value(), gpu, conditions, step);
     return step;

@@ -1,7 +1,7 @@
 // Memsets and device-to-device copies, piece by piece through DRAM behind the driver's fixed cost.
 // Copies to and from the host and exchanges between GPUs follow the laws of their links.
 // Ignores: copies to a peer, and the copy kernels' work in the SMs.
-// Source: keys launch.memset, launch.memcpy, launch.memcpy_pass; write-back by
+// Source: keys launch.floor, launch.memcpy, launch.memcpy_pass; write-back by
 // model/machine/dram/write_back.hpp for the bytes so far.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -52,7 +52,7 @@ TEST_CASE("a memset reads nothing") {
 TEST_CASE("few bytes take what the driver takes") {
     const MemoryStep step = run_memset({4}, gpu(), with(Cache::flushed));
     CHECK(step.limiter() == Limiter::launch);
-    CHECK(step.time() == doctest::Approx(gpu().launch.memset.value()).epsilon(0.01));
+    CHECK(step.time() == doctest::Approx(gpu().launch.floor.value()).epsilon(0.01));
 }
 
 TEST_CASE("a warm copy that fits stays in the L2") {

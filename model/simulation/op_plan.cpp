@@ -27,6 +27,7 @@
 #include "model/machine/l1/row_lanes.hpp"
 #include "model/machine/l1/row_sectors.hpp"
 #include "model/machine/l2/crossbar.hpp"
+#include "model/machine/l2/l2_room.hpp"
 #include "model/machine/l2/others_on_sm.hpp"
 #include "model/machine/occupancy/placement.hpp"
 #include "model/machine/occupancy/sm_limits.hpp"
@@ -90,7 +91,7 @@ class Planner {
                     kernel.accesses[op.first_access].pattern == PatternKind::collective);
         });
         boxes_of_lines_ = kernel.cluster.volume() == 1 && machine::boxes_of_lines(kernel, gpu);
-        fits_ = footprint <= gpu.l2.capacity.value() * gpu.l2.shared_capacity.value();
+        fits_ = footprint <= machine::room_for_all(gpu);
     }
 
     void add(const kernel::Role& role, const Op& op, const kernel::Freedom& free, double lanes, OpPlan& p) {
@@ -233,8 +234,8 @@ class Planner {
         const double share = 1.0 / kernel::box_share(kernel_, role, op, access).warps(role);
         machine::Part part;
         machine::BufferTraffic traffic;
-        machine::add_lane_copies(kernel_, access, served.rows * share, served.row_bytes, served.pitch_bytes,
-                                 1.0, tensor_cores_read_, gpu_, part, traffic);
+        machine::add_lane_copies(access, served.rows * share, served.row_bytes, served.pitch_bytes, 1.0,
+                                 tensor_cores_read_, gpu_, part, traffic);
         l1 = part.demand[machine::Server::l1].value();
         shared += part.demand[machine::Server::shared].value() * gpu_.shared.bandwidth.value();
         const double written = bytes.full * op.active * share;
@@ -287,7 +288,7 @@ class Planner {
         if (!machine::may_hit_l1(kernel_, op)) return 0.0;
         return machine::l1_hit_share(kernel_, op,
                                      {*free_, static_cast<double>(role.warps * role.instances), lanes_, room_,
-                                      gpu_.l1.line.value(), gpu_.l1.ways.value()},
+                                      gpu_.l1.line.value(), gpu_.cache.ways.value()},
                                      lines);
     }
 

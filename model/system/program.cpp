@@ -85,7 +85,7 @@ double launch_gap(Between between, const hw::Gpu& gpu) {
         case Between::graph:
             return gpu.launch.graph_gap.value();
         case Between::dependent:
-            return gpu.launch.dependent_gap.value();
+            return 0.0;
         case Between::graph_dependent:
             return -gpu.launch.graph_dependent_overlap.value();
         case Between::stream:
@@ -96,14 +96,11 @@ double launch_gap(Between between, const hw::Gpu& gpu) {
 
 namespace {
 
-/// Time from the start of a step to the next one's start, however short the step: the cost of launching. A
-/// step that may start before the previous end waits until all CTAs have started.
+/// Time from the start of a step to the next one's start along a graph, however short the step. A step that
+/// may start before the previous end waits until all CTAs have started.
 double least_interval(Between between, const kernel::Program& program, const kernel::Step& step,
                       const hw::Gpu& gpu) {
-    if (between == Between::stream || between == Between::dependent) {
-        return gpu.launch.stream_interval.value();
-    }
-    if (between == Between::graph || step.kind != kernel::StepKind::kernel) return 0.0;
+    if (between != Between::graph_dependent || step.kind != kernel::StepKind::kernel) return 0.0;
     const kernel::Kernel& kernel = program.kernels[step.payload];
     const auto ctas = static_cast<double>(kernel.grid.volume());
     const hw::Cycles handed = machine::launch_interval(kernel, gpu) * ctas;

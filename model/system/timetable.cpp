@@ -211,13 +211,13 @@ class Course {
 }  // namespace
 
 Host host_of(Launching launching, std::int64_t activities, const hw::Gpu& gpu, double each) {
+    const double gap = gpu.launch.stream_gap.value();
     if (launching == Launching::eager) {
-        const double gap = gpu.launch.stream_gap.value();
         return {launching, each < 0.0 ? gpu.launch.host.value() : each, 0.0, gap, gap};
     }
     const double start =
         gpu.launch.graph_host.value() + gpu.launch.graph_host_node.value() * static_cast<double>(activities);
-    return {launching, 0.0, start, gpu.launch.graph_other_gap.value(), gpu.launch.graph_turn.value()};
+    return {launching, 0.0, start, gpu.launch.graph_other_gap.value(), gap};
 }
 
 std::vector<std::size_t> circle_of(std::span<const Row> rows) {

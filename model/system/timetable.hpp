@@ -49,8 +49,8 @@ struct Host {
 };
 
 /// The host of a step on the GPU: keys launch.host and launch.stream_gap, or launch.graph_host,
-/// launch.graph_host_node, launch.graph_other_gap and launch.graph_turn. `each`: seconds that the host takes
-/// for an activity; negative: launch.host.
+/// launch.graph_host_node and launch.graph_other_gap. Between the SMs and an engine a graph waits as long as
+/// a stream. `each`: seconds that the host takes for an activity; negative: launch.host.
 [[nodiscard]] Host host_of(Launching launching, std::int64_t activities, const hw::Gpu& gpu,
                            double each = -1.0);
 

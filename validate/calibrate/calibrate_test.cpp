@@ -98,7 +98,7 @@ TEST_CASE("without rows of its own a GPU keeps what it inherits, and the comment
     const std::string before = read("/hw/calibrations/h100-sxm.toml");
     const Calibration result =
         calibrate(repository_plan(), rows, hw::load_gpu("h100-sxm"), before, {}, *engine, "2026-01-31");
-    CHECK(result.text.find("# undetermined launch.memset: no rows; kept: inherited h200-sxm\n") !=
+    CHECK(result.text.find("# undetermined clock.tensor_base: no rows; kept: inherited h200-sxm\n") !=
           std::string::npos);
     CHECK(result.text.find("# undetermined latency.shared") == std::string::npos);
     const hw::SheetFile file = hw::parse_sheet_file(result.text, "h100-sxm", hw::SheetKind::calibration);

@@ -67,7 +67,7 @@ libraries::ClusterShape cluster_of_grid(const std::string& text, std::size_t fro
         const std::int64_t size = along_m * along_n;
         const std::int64_t tiles = padded(ceil_div(problem.m, tile.m), along_m) *
                                    padded(ceil_div(problem.n, tile.n), along_n) * problem.batch;
-        const std::int64_t at_once = size * model::machine::clusters_in_groups(gpu.cluster.groups, size, 1);
+        const std::int64_t at_once = size * model::machine::clusters_at_once(gpu, size, 1);
         if (x % along_n == 0 && x * along_m == std::min(tiles, at_once)) {
             return {static_cast<int>(along_m), static_cast<int>(along_n)};
         }

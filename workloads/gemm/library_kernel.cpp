@@ -90,18 +90,8 @@ void stream_columns(const Problem& problem, Config& config) {
 }  // namespace
 
 std::int64_t largest_grid(const hw::Gpu& gpu, int cluster_size) {
-    switch (cluster_size) {
-        case 1:
-            return static_cast<std::int64_t>(gpu.sm.count.value());
-        case 2:
-            return 2 * static_cast<std::int64_t>(gpu.cluster.active_max_2.value());
-        case 4:
-            return 4 * static_cast<std::int64_t>(gpu.cluster.active_max_4.value());
-        case 8:
-            return 8 * static_cast<std::int64_t>(gpu.cluster.active_max_8.value());
-        default:
-            return cluster_size * model::machine::clusters_in_groups(gpu.cluster.groups, cluster_size, 1);
-    }
+    if (cluster_size == 1) return static_cast<std::int64_t>(gpu.sm.count.value());
+    return cluster_size * model::machine::clusters_at_once(gpu, cluster_size, 1);
 }
 
 bool takes_columns(const GemmFamily& family) {

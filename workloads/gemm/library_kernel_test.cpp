@@ -60,9 +60,9 @@ TEST_CASE("a persistent grid is limited by the clusters that the chip takes") {
         return vendor_config(p, nvjet(), tile(128, 256), {m, n}, gpu()).max_ctas;
     };
     CHECK(limit(1, 1) == static_cast<std::int64_t>(gpu().sm.count.value()));
-    CHECK(limit(2, 1) == 2 * static_cast<std::int64_t>(gpu().cluster.active_max_2.value()));
-    CHECK(limit(1, 4) == 4 * static_cast<std::int64_t>(gpu().cluster.active_max_4.value()));
-    CHECK(limit(2, 4) == 8 * static_cast<std::int64_t>(gpu().cluster.active_max_8.value()));
+    CHECK(limit(2, 1) == 2 * 66);
+    CHECK(limit(1, 4) == 4 * 30);
+    CHECK(limit(2, 4) == 8 * 15);
     CHECK(rc::check("and by the work", [] {
         const Problem any = problem_of(*rc::gen::inRange(1, 9000), *rc::gen::inRange(1, 9000), 512);
         const ClusterShape cluster = *rc::gen::elementOf(nvjet().clusters);
@@ -87,7 +87,7 @@ TEST_CASE("more waves than the family's limit take a tile counter and its memset
         CHECK(program.memsets.empty() == !first);
         return program.memsets.size();
     };
-    const auto slots = static_cast<std::int64_t>(gpu().cluster.active_max_2.value());
+    const std::int64_t slots = 66;
     const auto waves = static_cast<std::int64_t>(nvjet().dynamic_above_waves);
     // One column of tiles, two rows a cluster: exactly the limit, then one cluster more.
     CHECK(memsets(256 * slots * waves, 256) == 0);

@@ -36,7 +36,7 @@ def test_rows_take_what_their_operators_take() -> None:
     copy = wt.predict("copy", n=1 << 26, dtype="bf16", gpu=GPU, cache="cold").time_us
     assert p.kernel_us == pytest.approx(3 * gemm + copy)
     # The library clears its counters before each product, so that all gaps lie beside a memset.
-    gap = wt.gpu(GPU)["launch.graph_turn"]
+    gap = wt.gpu(GPU)["launch.stream_gap"]
     activities = sum(row["kernels"] * row["repeat"] for row in p.rows)
     assert isinstance(gap, float)
     assert p.span_us == pytest.approx(p.kernel_us + (activities - 1) * 1e6 * gap)

@@ -23,9 +23,7 @@ inline void add_box_copies(const kernel::Kernel& kernel, const kernel::Access& a
     const double rows = boxes * box.rows * access.multicast_ctas;
     part.demand[Server::tma] += tma_cycles(rows * lines, gpu);
     part.demand[Server::crossbar_read] += short_rows_cycles(rows, box.row_bytes, gpu);
-    const double outside = trips * boxes * box.full * outside_share(kernel, access);
-    traffic.outside_bytes += outside;
-    if (outside_in_own_place(kernel, access)) traffic.outside_own_bytes += outside;
+    traffic.outside_bytes += trips * boxes * box.full * outside_share(kernel, access);
 }
 
 }  // namespace warptime::model::machine

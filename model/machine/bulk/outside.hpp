@@ -38,16 +38,9 @@ namespace warptime::model::machine {
     return 1.0 - inside;
 }
 
-/// True if items ask for outside rows in places of their own: beside other columns inside.
-[[nodiscard]] inline bool outside_in_own_place(const kernel::Kernel& kernel, const kernel::Access& access) {
-    return goes_with_tile(kernel, access.origin[0]) && outside_share(kernel, access) < 1.0;
-}
-
-/// Cycles of the L2 for all `bytes` outside; `own` bytes lie in places of the SMs' own.
-[[nodiscard]] inline hw::Cycles outside_cycles(double bytes, double own, const hw::Gpu& gpu) {
-    const double sms = gpu.sm.count.value();
-    return hw::Bytes(bytes - own) / (gpu.tma.outside_bandwidth * sms) +
-           hw::Bytes(own) / (gpu.tma.outside_own_bandwidth * sms);
+/// Cycles of the L2 for all `bytes` outside.
+[[nodiscard]] inline hw::Cycles outside_cycles(double bytes, const hw::Gpu& gpu) {
+    return hw::Bytes(bytes) / (gpu.tma.outside_bandwidth * gpu.sm.count.value());
 }
 
 }  // namespace warptime::model::machine

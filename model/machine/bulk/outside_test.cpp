@@ -42,12 +42,11 @@ mk::Kernel boxes(std::int64_t rows, std::int64_t box, std::int64_t ctas, bool wi
     return kernel;
 }
 
-double cycles(const mk::Kernel& kernel, bool own = false) {
+double cycles(const mk::Kernel& kernel) {
     static const hw::Gpu gpu = hw::load_gpu("h200-sxm");
     const mk::Access& access = kernel.accesses[0];
     const double bytes = 2.0 * 64.0 * static_cast<double>(access.box[1] * kernel.schedule.tiles[0]);
-    const double out = bytes * outside_share(kernel, access);
-    return outside_cycles(out, own ? out : 0.0, gpu).value();
+    return outside_cycles(bytes * outside_share(kernel, access), gpu).value();
 }
 
 }  // namespace
@@ -60,7 +59,6 @@ TEST_CASE(
     CHECK(all < 2600.0);
     CHECK(cycles(boxes(64, 256, 66)) == doctest::Approx(all / 2.0));
     CHECK(cycles(boxes(64, 128, 132)) == doctest::Approx(all / 3.0));
-    CHECK(cycles(boxes(64, 256, 132), true) < 0.8 * all);
 }
 
 TEST_CASE("rows inside cost nothing, nor do those beyond the end of K") {
@@ -72,15 +70,4 @@ TEST_CASE("where only the last box reaches outside, its rows count") {
     // One box of four has half its rows outside: an eighth of all bytes, where one box alone had three
     // quarters.
     CHECK(cycles(boxes(896, 256, 132)) == doctest::Approx(cycles(boxes(64, 256, 132)) / 6.0));
-}
-
-TEST_CASE("boxes are outside in a place of their own beside columns of their own") {
-    mk::Kernel kernel = boxes(64, 256, 132);
-    CHECK_FALSE(outside_in_own_place(kernel, kernel.accesses[0]));
-    mk::Builder b(kernel);
-    kernel.accesses[0].origin[0] = b.index(0, {mk::Term{.coefficient = 64, .position = 0}});
-    CHECK(outside_in_own_place(kernel, kernel.accesses[0]));
-    // Without a row inside there is no such column.
-    kernel.buffers[0].extent[1] = 0;
-    CHECK_FALSE(outside_in_own_place(kernel, kernel.accesses[0]));
 }

@@ -86,8 +86,7 @@ struct BufferTraffic {
     double line_bytes = 0.0;    ///< requested bytes of each such line
     /// bytes from one trip to the next in each row, where rows continue there; else 0
     double trip_bytes = 0.0;
-    double outside_bytes = 0.0;      ///< bytes of boxes beyond the end of the buffer
-    double outside_own_bytes = 0.0;  ///< outside bytes beside columns that no other item reads
+    double outside_bytes = 0.0;  ///< bytes of boxes beyond the end of the buffer
     /// bytes that its copies ask the L2 to fetch from DRAM at once; 0: DRAM's least piece
     double brought_bytes = 0.0;
     /// bytes of sectors that stores of lanes cover in part, each time that one does

@@ -43,20 +43,19 @@ struct Fetchers {
 [[nodiscard]] inline hw::Cycles fetch_interval(double instructions, const Fetchers& by, const hw::Gpu& gpu) {
     const double near =
         overflowing(instructions, gpu.code.near_instructions.value(), gpu.code.near_ways.value());
-    const double far =
-        overflowing(instructions, gpu.code.far_instructions.value(), gpu.code.far_ways.value());
+    const double far = overflowing(instructions, gpu.code.far_instructions.value(), gpu.cache.ways.value());
     return interval_of(near, far, hw::Cycles(gpu.code.l2_interval), by, gpu);
 }
 
 /// Cycles per instruction when a launch runs the code for the first time. `flushed`: another kernel has
-/// emptied the L2. An SM's own caches keep their code, except for lines that the other kernel's text
-/// displaces.
+/// emptied the L2. An SM's own caches keep their code, except for lines of the larger one that the other
+/// kernel's text displaces.
 [[nodiscard]] inline hw::Cycles first_fetch_interval(double instructions, const Fetchers& by, bool flushed,
                                                      const hw::Gpu& gpu) {
     const double text = instructions + (flushed ? gpu.code.other_instructions.value() : 0.0);
-    const double beside = instructions + (flushed ? gpu.code.other_loop.value() : 0.0);
-    const double near = overflowing(beside, gpu.code.near_instructions.value(), gpu.code.near_ways.value());
-    const double far = overflowing(text, gpu.code.far_instructions.value(), gpu.code.far_ways.value());
+    const double near =
+        overflowing(instructions, gpu.code.near_instructions.value(), gpu.code.near_ways.value());
+    const double far = overflowing(text, gpu.code.far_instructions.value(), gpu.cache.ways.value());
     const double gone = std::min(far, std::max(0.0, 1.0 - gpu.code.kept_instructions.value() / instructions));
     return interval_of(near, gone, hw::Cycles(flushed ? gpu.code.dram_interval : gpu.code.l2_interval), by,
                        gpu);

@@ -22,11 +22,10 @@ hw::Gpu chip() {
     gpu.code.l2_interval = hw::Cycles(5.0);
     gpu.code.dram_interval = hw::Cycles(11.0);
     gpu.code.near_ways = hw::Number(16.0);
-    gpu.code.far_ways = hw::Number(4.0);
+    gpu.cache.ways = hw::Number(4.0);
     gpu.code.kept_instructions = hw::Number(4700.0);
     gpu.code.other_instructions = hw::Number(400.0);
     gpu.code.sharing_warps = hw::Number(2.0);
-    gpu.code.other_loop = hw::Number(40.0);
     gpu.code.lone_interval = hw::Cycles(3.0);
     gpu.code.nearest_instructions = hw::Number(300.0);
     gpu.code.jump = hw::Cycles(7.0);
@@ -70,9 +69,7 @@ TEST_CASE("a jump within what the nearest cache holds takes its latency alone") 
 TEST_CASE("a launch finds the beginning of a long text, and a flush takes a little of it") {
     const auto gpu = chip();
     CHECK(first_fetch_interval(9000.0, {1.0}, true, gpu).value() == 0.0);
-    // The flushing kernel's loop displaces only a part of the near cache: five lines too many, each of which
-    // costs a set.
-    CHECK(first_fetch_interval(10000.0, {1.0}, true, gpu).value() == doctest::Approx(1.0 + 680.0 / 10040.0));
+    CHECK(first_fetch_interval(10000.0, {1.0}, true, gpu).value() == 0.0);
     CHECK(first_fetch_interval(15000.0, {1.0}, false, gpu).value() == doctest::Approx(2.0));
     // A tenth of the text is still there.
     CHECK(first_fetch_interval(47000.0, {1.0}, false, gpu).value() == doctest::Approx(0.1 * 2.0 + 0.9 * 5.0));

@@ -1,4 +1,4 @@
-// Sectors and lines of a warp access, by enumeration and in closed form. Ignores and source: see the header.
+// Sectors and lines of a warp access. Ignores and source: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/machine/l1/coalescing.hpp"
 
@@ -56,16 +56,6 @@ bool side_by_side(const LaneAddresses& addresses, std::int64_t bytes) noexcept {
     return so;
 }
 
-/// Blocks that lanes at one stride touch. Lanes at stride >= block each touch a block of their own, since
-/// aligned accesses do not straddle a block. Closer lanes leave no block out between the first and the last.
-std::int64_t strided_blocks(std::int64_t base, std::int64_t stride, std::int64_t bytes, std::int64_t lanes,
-                            std::int64_t block) noexcept {
-    if (stride >= block) {
-        return lanes;
-    }
-    return (base + (lanes - 1) * stride + bytes - 1) / block - base / block + 1;
-}
-
 }  // namespace
 
 Coalesced coalesce(const LaneAddresses& addresses, int bytes_per_lane, std::uint32_t active,
@@ -108,17 +98,6 @@ Coalesced coalesce(const LaneAddresses& addresses, int bytes_per_lane, std::uint
         result.sectors += std::popcount(sectors[line]);
     }
     return result;
-}
-
-Coalesced coalesce_strided(std::int64_t base, std::int64_t stride, int bytes_per_lane, int lanes,
-                           CacheGeometry geometry) noexcept {
-    if (lanes <= 0 || bytes_per_lane <= 0) {
-        return {};
-    }
-    const std::int64_t lowest = stride < 0 ? base + (lanes - 1) * stride : base;
-    const std::int64_t step = stride < 0 ? -stride : stride;
-    return {strided_blocks(lowest, step, bytes_per_lane, lanes, geometry.sector),
-            strided_blocks(lowest, step, bytes_per_lane, lanes, geometry.line), 1};
 }
 
 }  // namespace warptime::model::machine

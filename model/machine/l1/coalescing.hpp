@@ -31,10 +31,4 @@ struct Coalesced {
 [[nodiscard]] Coalesced coalesce(const LaneAddresses& addresses, int bytes_per_lane, std::uint32_t active,
                                  CacheGeometry geometry) noexcept;
 
-/// Closed form of `coalesce` when lane i reads at base + i x stride, for `lanes` lanes. Addresses are
-/// multiples of bytes_per_lane, a power of two of at most a sector, as the hardware demands. Stride 0 is a
-/// broadcast, stride = bytes_per_lane is contiguous; the stride may be negative.
-[[nodiscard]] Coalesced coalesce_strided(std::int64_t base, std::int64_t stride, int bytes_per_lane,
-                                         int lanes, CacheGeometry geometry) noexcept;
-
 }  // namespace warptime::model::machine

@@ -16,10 +16,6 @@ Coalesced coalesce(const LaneAddresses& addresses, int bytes, std::uint32_t acti
     return coalesce(addresses, bytes, active, volta);
 }
 
-Coalesced coalesce_strided(std::int64_t base, std::int64_t stride, int bytes, int lanes = lanes_per_warp) {
-    return coalesce_strided(base, stride, bytes, lanes, volta);
-}
-
 LaneAddresses lanes_at(std::int64_t base, std::int64_t stride) {
     LaneAddresses addresses{};
     for (std::size_t lane = 0; lane < addresses.size(); ++lane) {
@@ -51,8 +47,6 @@ TEST_CASE("patterns of the programming guide") {
     CHECK(coalesce(lanes_at(0, 16), 16) == Coalesced{16, 4, 1});      // 16 bytes a lane
     CHECK(coalesce(lanes_at(0, 4), 4, 0xffU) == Coalesced{1, 1, 1});  // a quarter of the warp
     CHECK(coalesce(lanes_at(0, 4), 4, 0U) == Coalesced{});
-    CHECK(coalesce_strided(128, -4, 4) == Coalesced{5, 2, 1});
-    CHECK(coalesce_strided(0, 4, 4, 0) == Coalesced{});
 }
 
 TEST_CASE("enumeration counts what single bytes count") {
@@ -85,17 +79,5 @@ TEST_CASE("blocks of any size, of neighbours and of one line, count as bytes do"
         const Coalesced counted = coalesce(addresses, bytes, active, geometry);
         RC_ASSERT(counted.sectors == blocks_by_bytes(addresses, bytes, active, geometry.sector));
         RC_ASSERT(counted.lines == blocks_by_bytes(addresses, bytes, active, geometry.line));
-    }));
-}
-
-TEST_CASE("strides: the closed form equals enumeration") {
-    CHECK(rc::check("strides", [] {
-        const int bytes = 1 << *rc::gen::inRange(0, 5);
-        const std::int64_t stride = std::int64_t{bytes} * *rc::gen::inRange(-70, 70);
-        const std::int64_t base = 100000 * 16 + std::int64_t{bytes} * *rc::gen::inRange(0, 64);
-        const int lanes = *rc::gen::inRange(1, 33);
-        const std::uint32_t active = lanes == 32 ? all_lanes : (1U << lanes) - 1U;
-        RC_ASSERT(coalesce_strided(base, stride, bytes, lanes) ==
-                  coalesce(lanes_at(base, stride), bytes, active));
     }));
 }

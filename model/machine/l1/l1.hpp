@@ -27,21 +27,17 @@ namespace warptime::model::machine {
     return std::max(touch.passes, touch.lines / gpu.l1.tags.value());
 }
 
-/// Cycles of `rows` contiguous rows of `row_bytes`, each at the begin of a line. Rows of less than two
-/// sectors cost l1.sector_interval less. Source: microbench_cp_async_rows, rows that many CTAs read in step.
+/// Cycles of `rows` contiguous rows of `row_bytes`, each at the begin of a line.
 [[nodiscard]] inline hw::Cycles l1_line_cycles(double rows, double row_bytes, const hw::Gpu& gpu) {
     const double line = gpu.l1.line.value();
-    const double missing = std::max(0.0, 2.0 - std::max(1.0, row_bytes / gpu.l1.sector.value()));
-    return (gpu.l1.line_interval - gpu.l1.sector_interval * missing) *
-           (rows * std::max(1.0, row_bytes / line));
+    return gpu.l1.line_interval * (rows * std::max(1.0, row_bytes / line));
 }
 
 /// Extra cycles of the array for copies of less than 16 bytes a lane. Lines of such copies cannot bypass the
-/// L1 (PTX ISA 8.7, cp.async): they enter it and leave it sector by sector. Key l1.narrow_line counts two
-/// sectors.
+/// L1 (PTX ISA 8.7, cp.async): they enter it and leave it sector by sector, two in the time of a line.
 [[nodiscard]] inline hw::Cycles narrow_line_cycles(double rows, double row_bytes, const hw::Gpu& gpu) {
     const double sectors = rows * std::max(1.0, row_bytes / gpu.l1.sector.value());
-    return gpu.l1.narrow_line * (0.5 * sectors);
+    return gpu.l1.line_interval * (0.5 * sectors);
 }
 
 /// Extra cycles of the array for copies of short rows, beyond their bytes. A line holds the array for at

@@ -2,7 +2,7 @@
 // Ignores: reads of other sets in between.
 // Source: lines fill the cache's sets evenly while they fit; a hash spreads the lines beyond, so their number
 // in a set is Poisson distributed. A set with one line too many misses all its lines in turn (least recently
-// used). Key l1.ways comes from recorded chases through 4 to 512 kB at ten carveouts.
+// used). Key cache.ways comes from recorded chases through 4 to 512 kB at ten carveouts.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -13,13 +13,11 @@ TEST_CASE("every warp-wide request takes one interval") {
     CHECK(warptime::model::machine::l1_cycles(0.0, gpu).value() == 0.0);
 }
 
-TEST_CASE("a row of one sector is copied sooner than one of two, and longer rows by the line") {
+TEST_CASE("rows are copied by the line") {
     auto gpu = warptime::hw::load_gpu("h200-sxm");
     gpu.l1.line_interval = warptime::hw::Cycles(1.4);
-    gpu.l1.sector_interval = warptime::hw::Cycles(0.3);
     using warptime::model::machine::l1_line_cycles;
-    CHECK(l1_line_cycles(100.0, 32.0, gpu).value() == doctest::Approx(110.0));
-    CHECK(l1_line_cycles(100.0, 48.0, gpu).value() == doctest::Approx(125.0));
+    CHECK(l1_line_cycles(100.0, 32.0, gpu).value() == doctest::Approx(140.0));
     CHECK(l1_line_cycles(100.0, 64.0, gpu).value() == doctest::Approx(140.0));
     CHECK(l1_line_cycles(100.0, 128.0, gpu).value() == doctest::Approx(140.0));
     CHECK(l1_line_cycles(100.0, 256.0, gpu).value() == doctest::Approx(280.0));
@@ -30,7 +28,7 @@ TEST_CASE("narrow copies take longer for each of their sectors") {
     const auto narrow = [&gpu](double rows, double row_bytes) {
         return warptime::model::machine::narrow_line_cycles(rows, row_bytes, gpu).value();
     };
-    CHECK(narrow(1.0, 64.0) == doctest::Approx(gpu.l1.narrow_line.value()));
+    CHECK(narrow(1.0, 64.0) == doctest::Approx(gpu.l1.line_interval.value()));
     CHECK(narrow(8.0, 64.0) == doctest::Approx(8.0 * narrow(1.0, 64.0)));
     CHECK(narrow(8.0, 32.0) == doctest::Approx(4.0 * narrow(1.0, 64.0)));
     CHECK(narrow(8.0, 256.0) == doctest::Approx(32.0 * narrow(1.0, 64.0)));

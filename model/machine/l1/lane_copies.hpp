@@ -18,8 +18,8 @@ namespace warptime::model::machine {
 
 /// Adds `rows` rows of `row_bytes` to the demand of a part that runs once. `trips`: times that the part runs.
 /// `tensor_cores_read`: operands go from shared memory to the tensor cores without the load and store unit.
-inline void add_lane_copies(const kernel::Kernel& kernel, const kernel::Access& access, double rows,
-                            double row_bytes, std::int64_t pitch_bytes, double trips, bool tensor_cores_read,
+inline void add_lane_copies(const kernel::Access& access, double rows, double row_bytes,
+                            std::int64_t pitch_bytes, double trips, bool tensor_cores_read,
                             const hw::Gpu& gpu, Part& part, BufferTraffic& traffic) {
     const double line = gpu.l1.line.value();
     const double whole_lines = std::max(1.0, row_bytes / line);
@@ -27,12 +27,8 @@ inline void add_lane_copies(const kernel::Kernel& kernel, const kernel::Access& 
     const double split = lines_per_row(std::min(row_bytes, line), pitch_bytes, line);
     traffic.copied_lines += trips * rows * whole_lines;
     traffic.line_bytes = std::min(line, row_bytes);
-    // A sector costs as much as its line where the next trips copy the line's other sectors. Lines that enter
-    // the L1 are excepted: their next sector hits. Source: docs/mechanisms/evidence.md.
     const bool past_the_l1 = access.cache == kernel::CachePolicy::cg;
-    const double sectors =
-        past_the_l1 && kernel::goes_along_rows(kernel, access) ? 2.0 * gpu.l1.sector.value() : 0.0;
-    const hw::Cycles lines = l1_line_cycles(rows * split, std::max(row_bytes, sectors), gpu);
+    const hw::Cycles lines = l1_line_cycles(rows * split, row_bytes, gpu);
     part.copied += lines;
     part.demand[Server::l1] += lines;
     hw::Cycles array = short_row_cycles(rows, row_bytes, whole_lines * split, gpu);

@@ -14,12 +14,11 @@ using namespace warptime::model::machine;
 
 TEST_CASE("lines are asked for once each, and only ldmatrix shares the array with their tags") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
-    const kernel::Kernel no_terms;
     kernel::Access access;
     access.cache = kernel::CachePolicy::cg;
     Part part;
     BufferTraffic traffic;
-    add_lane_copies(no_terms, access, 32.0, 256.0, 4096, 10.0, true, gpu, part, traffic);
+    add_lane_copies(access, 32.0, 256.0, 4096, 10.0, true, gpu, part, traffic);
     CHECK(traffic.copied_lines == 10.0 * 64.0);
     CHECK(traffic.line_bytes == 128.0);
     const double bypassing = part.demand[Server::l1].value();
@@ -28,51 +27,26 @@ TEST_CASE("lines are asked for once each, and only ldmatrix shares the array wit
     // Rows of 32 bytes, less than 16 a lane: twice the lines, each put into the L1 first.
     access.cache = kernel::CachePolicy::ca;
     Part narrow;
-    add_lane_copies(no_terms, access, 32.0, 32.0, 4096, 10.0, false, gpu, narrow, traffic);
+    add_lane_copies(access, 32.0, 32.0, 4096, 10.0, false, gpu, narrow, traffic);
     CHECK(traffic.line_bytes == 32.0);
     CHECK(narrow.demand[Server::l1].value() > 0.5 * bypassing);
     CHECK(narrow.demand[Server::shared].value() > 0.0);
     Part beside_wgmma;
-    add_lane_copies(no_terms, access, 32.0, 32.0, 4096, 10.0, true, gpu, beside_wgmma, traffic);
+    add_lane_copies(access, 32.0, 32.0, 4096, 10.0, true, gpu, beside_wgmma, traffic);
     CHECK(beside_wgmma.demand[Server::l1].value() == narrow.demand[Server::l1].value());
     // Lines that enter the L1 also take the array from wgmma.
     CHECK(beside_wgmma.demand[Server::shared].value() ==
-          doctest::Approx(32.0 * (1.0 + 0.5 * gpu.l1.narrow_line.value())));
-}
-
-TEST_CASE("a sector whose line's others come in the next trips takes what a line does") {
-    const auto gpu = warptime::hw::load_gpu("h200-sxm");
-    const auto l1_of = [&gpu](kernel::Variable along_rows, kernel::CachePolicy cache) {
-        kernel::Kernel kernel;
-        kernel.terms.push_back(kernel::Term{.coefficient = 32, .variable = along_rows});
-        kernel::Access access;
-        access.cache = cache;
-        access.bytes = 8;
-        access.origin[0].first = 0;
-        access.origin[0].count = 1;
-        Part part;
-        BufferTraffic traffic;
-        add_lane_copies(kernel, access, 32.0, 32.0, 4096, 10.0, true, gpu, part, traffic);
-        return part.demand[Server::l1].value();
-    };
-    const auto past = kernel::CachePolicy::cg;
-    const auto into = kernel::CachePolicy::ca;
-    CHECK(l1_of(kernel::Variable::loop, past) == doctest::Approx(32.0 * gpu.l1.line_interval.value()));
-    CHECK(l1_of(kernel::Variable::tile, past) < l1_of(kernel::Variable::loop, past));
-    // The next sector hits where the line has entered the L1.
-    CHECK(l1_of(kernel::Variable::loop, into) == l1_of(kernel::Variable::tile, into));
-    CHECK(l1_of(kernel::Variable::tile, into) > l1_of(kernel::Variable::tile, past));
+          doctest::Approx(32.0 * (1.0 + 0.5 * gpu.l1.line_interval.value())));
 }
 
 TEST_CASE("rows that begin inside of lines take two pieces where they cross one") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
     const auto demand_of = [&gpu](double row_bytes, std::int64_t pitch_bytes) {
-        const kernel::Kernel no_terms;
         kernel::Access access;
         access.cache = kernel::CachePolicy::cg;
         Part part;
         BufferTraffic traffic;
-        add_lane_copies(no_terms, access, 32.0, row_bytes, pitch_bytes, 10.0, false, gpu, part, traffic);
+        add_lane_copies(access, 32.0, row_bytes, pitch_bytes, 10.0, false, gpu, part, traffic);
         // No line is asked for more often.
         CHECK(traffic.copied_lines == doctest::Approx(320.0 * std::max(1.0, row_bytes / 128.0)));
         return part.demand;

@@ -41,12 +41,12 @@ struct L2Set {
     const double whole = gpu.l2.partition_usable.value();
     const double room = part * (whole + (gpu.l2.usable.value() - whole) * apart);
     L2Places places;
-    const double lost = lost_in_turn(set.bytes * set.reach, room, gpu.l2.ways.value());
+    const double lost = lost_in_turn(set.bytes * set.reach, room, gpu.cache.ways.value());
     places.near = 1.0 - lost;
     // Lost lines with another home are still there while that partition holds its own lines.
     const double elsewhere = 1.0 - 1.0 / partitions;
     const bool kept = set.reach >= 1.0;
-    const double gone = kept ? lost_in_turn(set.bytes / partitions, room, gpu.l2.ways.value()) : 1.0;
+    const double gone = kept ? lost_in_turn(set.bytes / partitions, room, gpu.cache.ways.value()) : 1.0;
     places.other = lost * elsewhere * (1.0 - gone);
     places.dram = lost - places.other;
     return places;

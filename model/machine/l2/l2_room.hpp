@@ -33,6 +33,11 @@ namespace warptime::model::machine {
     return 1.0 / std::max(1.0, gpu.l2.partitions.value());
 }
 
+/// Bytes read by all GPCs that stay: each partition keeps a copy.
+[[nodiscard]] inline double room_for_all(const hw::Gpu& gpu) {
+    return gpu.l2.capacity.value() * gpu.l2.usable.value() / std::max(1.0, gpu.l2.partitions.value());
+}
+
 /// Tiles of the operands that GPCs share in the middle of the kernel.
 struct GroupsAtWork {
     TouchedTiles of_wave, of_run;

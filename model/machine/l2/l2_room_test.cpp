@@ -21,7 +21,9 @@ TEST_CASE("lines stay at home and in each partition that reads them") {
     CHECK(room_of_read(2.0, gpu) == doctest::Approx(1.0 - 1.0 / 8.0));
     CHECK(room_of_read(1.5, gpu) == doctest::Approx(0.5 * (0.75 + 0.875)));
     CHECK(room_of_read(8.0, gpu) == doctest::Approx(1.0 - std::exp2(-9.0)));
+    CHECK(room_for_all(gpu) == doctest::Approx(gpu.l2.usable.value() * gpu.l2.capacity.value() / 2.0));
     gpu.l2.partitions = hw::Number(1.0);
+    CHECK(room_for_all(gpu) == doctest::Approx(gpu.l2.usable.value() * gpu.l2.capacity.value()));
     CHECK(room_of_written(gpu) == 1.0);
     CHECK(room_of_read(1.0, gpu) == 1.0);
     CHECK(room_of_read(7.5, gpu) == 1.0);

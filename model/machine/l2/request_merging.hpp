@@ -54,16 +54,15 @@ struct GroupRuns {
 }
 
 /// Share of possible merges where lanes copy and a CTA's warps meet in every trip. A copy served with
-/// another's request brings its CTA nearer to the CTAs ahead. Each meeting of warps, and other CTAs on the
-/// SM, put the CTA off. The copies of a warp in a trip therefore decide; short rows count for their share of
-/// a line. Half the requests meet at l2.step_copies copies, or l2.step_copies_shared where CTAs share an SM.
+/// another's request brings its CTA nearer to the CTAs ahead. Each meeting of warps puts the CTA off. The
+/// copies of a warp in a trip therefore decide; short rows count for their share of a line. Half the requests
+/// meet at l2.step_copies copies.
 /// `bytes`: copied by a warp in a trip; `line_bytes`: read of each line. Source: clocks of all CTAs in 218
 /// loops of microbench_cp_async_rows.
-[[nodiscard]] inline double in_step_by_copies(double residents, double bytes, double line_bytes,
-                                              const hw::Gpu& gpu) {
+[[nodiscard]] inline double in_step_by_copies(double bytes, double line_bytes, const hw::Gpu& gpu) {
     constexpr double bytes_of_copy = 512.0;
     const double copies = bytes / bytes_of_copy * line_bytes / gpu.l1.line.value();
-    return copies / (copies + (residents > 1.0 ? gpu.l2.step_copies_shared : gpu.l2.step_copies).value());
+    return copies / (copies + gpu.l2.step_copies.value());
 }
 
 }  // namespace warptime::model::machine

@@ -1,7 +1,6 @@
 // Launch floor: time that any kernel takes, whatever its work.
-// Ignores: the host's side of a launch.
-// Source: recorded empty kernels (launch.floor, launch.cold), grids of trivial CTAs and clusters
-// (launch.cta_interval, launch.cluster_interval).
+// Ignores: the host's side of a launch, and that clusters are handed out whole.
+// Source: recorded empty kernels (launch.floor, launch.cold), grids of trivial CTAs (launch.cta_interval).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -60,14 +59,10 @@ namespace warptime::model::machine {
 }
 
 /// Cycles between two CTAs handed out, over the whole chip: one turn for every sixteen warps of a CTA.
-/// Clusters are handed out whole. Source: grids of 768 and 1024 threads a CTA (microbench_cta_launch).
+/// Source: grids of 768 and 1024 threads a CTA (microbench_cta_launch).
 [[nodiscard]] inline hw::Cycles launch_interval(const kernel::Kernel& kernel, const hw::Gpu& gpu) {
     const auto warps = static_cast<double>(warps_of_cta(kernel));
-    const hw::Cycles alone =
-        gpu.launch.cta_interval * std::max(1.0, std::ceil(warps / gpu.launch.cta_warps.value()));
-    const auto together = static_cast<double>(kernel.cluster.volume());
-    if (together <= 1.0) return alone;
-    return std::max(alone, gpu.launch.cluster_interval / together);
+    return gpu.launch.cta_interval * std::max(1.0, std::ceil(warps / gpu.launch.cta_warps.value()));
 }
 
 /// Cycles from the end of a CTA to the start of the next one in its slot; longer with each warp to set up.

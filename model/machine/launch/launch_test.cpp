@@ -48,7 +48,6 @@ TEST_CASE("a kernel waits in proportion to its bytes until they are as many as D
 TEST_CASE("CTAs are handed out at a fixed interval for the whole chip, large ones in several turns") {
     auto gpu = hw::load_gpu("h200-sxm");
     gpu.launch.cta_interval = hw::Cycles(1.5);
-    gpu.launch.cluster_interval = hw::Cycles(8.0);
     warptime::model::kernel::Kernel kernel;
     const auto cycles = [&](std::int64_t threads) {
         kernel.cta = {threads, 1, 1};
@@ -57,9 +56,6 @@ TEST_CASE("CTAs are handed out at a fixed interval for the whole chip, large one
     CHECK(cycles(32) == doctest::Approx(1500.0));
     CHECK(cycles(512) == doctest::Approx(1500.0));
     CHECK(cycles(768) == doctest::Approx(3000.0));
-    CHECK(cycles(1024) == doctest::Approx(3000.0));
-    kernel.cluster = {4, 1, 1};
-    CHECK(cycles(32) == doctest::Approx(2000.0));
     CHECK(cycles(1024) == doctest::Approx(3000.0));
 }
 

@@ -45,8 +45,9 @@ struct LinkCopy {
                     "host_to_device or device_to_host: copies to another GPU are not modelled");
     }
     const hw::Bytes bytes(static_cast<double>(copy.bytes));
-    if (copy.pinned && down) return {gpu.link.d2h_latency, bytes / gpu.link.d2h_bandwidth};
-    if (copy.pinned) return {gpu.link.h2d_latency, bytes / gpu.link.h2d_bandwidth};
+    if (copy.pinned) {
+        return {down ? gpu.link.d2h_latency : gpu.link.h2d_latency, bytes / gpu.link.pinned_bandwidth};
+    }
     if (down) {
         // The host copies out of a pinned buffer while the next one fills; nothing is beside the first ones.
         const hw::Seconds first = std::min(bytes, gpu.link.staging_bytes) / gpu.link.staging_bandwidth;

@@ -205,20 +205,4 @@ std::int64_t carveout_of_percent(int percent, const SmLimits& limits) noexcept {
     return carveout_holding(percent * limits.shared_capacity() / 100, limits);
 }
 
-int max_active_clusters(int ctas_per_sm, int cluster_size, int sm_count,
-                        std::span<const ClusterLimit> measured) noexcept {
-    if (ctas_per_sm <= 0 || cluster_size <= 0) {
-        return 0;
-    }
-    if (cluster_size == 1) {
-        return sm_count * ctas_per_sm;
-    }
-    for (const ClusterLimit& limit : measured) {
-        if (limit.ctas >= cluster_size) {
-            return limit.clusters * limit.ctas / cluster_size * ctas_per_sm;
-        }
-    }
-    return 0;
-}
-
 }  // namespace warptime::model::machine

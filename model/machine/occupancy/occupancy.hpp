@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <string_view>
 
 namespace warptime::model::machine {
@@ -63,19 +62,5 @@ void check(const CtaResources& cta, const SmLimits& limits);
 /// Bytes of a preference in percent of the largest carveout, rounded up to an available size
 /// (cudaFuncAttributePreferredSharedMemoryCarveout). Percent outside 0..100: -1, the driver's choice.
 [[nodiscard]] std::int64_t carveout_of_percent(int percent, const SmLimits& limits) noexcept;
-
-/// Most clusters of `ctas` CTAs resident on the chip with one CTA an SM, as cudaOccupancyMaxActiveClusters
-/// reports. GPCs with an odd number of SMs leave some SMs idle.
-struct ClusterLimit {
-    int ctas = 1;
-    int clusters = 0;
-};
-
-/// Clusters resident on the chip when `ctas_per_sm` CTAs fit on an SM. `measured` ascends in cluster size; a
-/// size between two entries reaches the SMs of the next larger size. Exact at one CTA an SM and a measured
-/// size. With more CTAs an SM a lower bound: SMs idle at one CTA an SM stay idle. Size 1 fills the chip. 0:
-/// no measured size is as large, or no CTA fits.
-[[nodiscard]] int max_active_clusters(int ctas_per_sm, int cluster_size, int sm_count,
-                                      std::span<const ClusterLimit> measured) noexcept;
 
 }  // namespace warptime::model::machine

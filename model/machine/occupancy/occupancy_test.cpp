@@ -155,18 +155,6 @@ TEST_CASE("more of any resource never raises occupancy") {
     }));
 }
 
-TEST_CASE("clusters: measured at one CTA per SM") {
-    const std::array<ClusterLimit, 4> h200{{{2, 66}, {4, 30}, {8, 15}, {16, 7}}};
-    CHECK(max_active_clusters(1, 1, 132, h200) == 132);
-    CHECK(max_active_clusters(3, 1, 132, h200) == 396);
-    CHECK(max_active_clusters(1, 2, 132, h200) == 66);
-    CHECK(max_active_clusters(1, 8, 132, h200) == 15);
-    CHECK(max_active_clusters(2, 4, 132, h200) == 60);
-    CHECK(max_active_clusters(1, 3, 132, h200) == 40);  // clusters of 4 reach 120 SMs
-    CHECK(max_active_clusters(1, 32, 132, h200) == 0);
-    CHECK(max_active_clusters(0, 2, 132, h200) == 0);
-}
-
 TEST_CASE("names of limits") {
     CHECK(to_string(Limit::threads) == "threads");
     CHECK(to_string(Limit::none) == "none");

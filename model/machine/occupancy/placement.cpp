@@ -37,21 +37,27 @@ std::int64_t clusters_in_groups(std::span<const hw::Number> groups, std::int64_t
     return clusters;
 }
 
+std::int64_t clusters_at_once(const hw::Gpu& gpu, std::int64_t cluster, std::int64_t ctas_per_sm) {
+    if (gpu.cluster.groups.front().value() > 0) {
+        return clusters_in_groups(gpu.cluster.groups, cluster, ctas_per_sm);
+    }
+    const auto per_tpc = std::max<std::int64_t>(1, static_cast<std::int64_t>(gpu.tpc.sms.value()));
+    const auto gpcs = std::max<std::int64_t>(1, static_cast<std::int64_t>(gpu.gpc.count.value()));
+    const std::int64_t tpcs = static_cast<std::int64_t>(gpu.sm.count.value()) / per_tpc;
+    const std::int64_t larger = tpcs % gpcs;
+    const std::array<hw::Number, 1> small{hw::Number(static_cast<double>(tpcs / gpcs * per_tpc))};
+    const std::array<hw::Number, 1> large{hw::Number(static_cast<double>((tpcs / gpcs + 1) * per_tpc))};
+    return (gpcs - larger) * clusters_in_groups(small, cluster, ctas_per_sm) +
+           larger * clusters_in_groups(large, cluster, ctas_per_sm);
+}
+
 std::int64_t reachable_sms(const hw::Gpu& gpu, std::int64_t cluster, std::int64_t sms,
                            std::int64_t ctas_per_sm) {
     if (cluster <= 1) {
         return sms;
     }
-    if (const std::int64_t packed = clusters_in_groups(gpu.cluster.groups, cluster, ctas_per_sm);
-        packed > 0) {
-        return std::min((packed * cluster + ctas_per_sm - 1) / ctas_per_sm, sms);
-    }
-    const std::array<ClusterLimit, 3> measured{{{2, static_cast<int>(gpu.cluster.active_max_2.value())},
-                                                {4, static_cast<int>(gpu.cluster.active_max_4.value())},
-                                                {8, static_cast<int>(gpu.cluster.active_max_8.value())}}};
-    const std::int64_t clusters =
-        max_active_clusters(1, static_cast<int>(cluster), static_cast<int>(sms), measured);
-    return clusters > 0 ? std::min(clusters * cluster, sms) : sms;
+    const std::int64_t packed = clusters_at_once(gpu, cluster, ctas_per_sm);
+    return packed > 0 ? std::min((packed * cluster + ctas_per_sm - 1) / ctas_per_sm, sms) : sms;
 }
 
 }  // namespace warptime::model::machine

@@ -1,6 +1,6 @@
 // Placement of a kernel on a GPU: CTAs on an SM, and SMs that its clusters reach.
 // Ignores: other kernels on the chip.
-// Source: occupancy.hpp; numbers of active clusters recorded from the runtime (keys cluster.*).
+// Source: occupancy.hpp; groups of SMs recorded from the runtime (key cluster.groups).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,8 +25,13 @@ namespace warptime::model::machine {
 [[nodiscard]] std::int64_t clusters_in_groups(std::span<const hw::Number> groups, std::int64_t cluster,
                                               std::int64_t ctas_per_sm);
 
+/// Clusters of `cluster` CTAs resident at once on the chip: in its recorded groups, else in GPCs that share its
+/// TPCs evenly.
+[[nodiscard]] std::int64_t clusters_at_once(const hw::Gpu& gpu, std::int64_t cluster,
+                                            std::int64_t ctas_per_sm);
+
 /// SMs out of `sms` that clusters of `cluster` CTAs can reach with `ctas_per_sm` CTAs an SM; all `sms` where
-/// nothing is recorded.
+/// no group holds such a cluster.
 [[nodiscard]] std::int64_t reachable_sms(const hw::Gpu& gpu, std::int64_t cluster, std::int64_t sms,
                                          std::int64_t ctas_per_sm = 1);
 

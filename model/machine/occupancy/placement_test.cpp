@@ -26,17 +26,30 @@ TEST_CASE("residency follows the kernel's own resources") {
                          doctest::Contains("shared_bytes"), warptime::Error);
 }
 
-TEST_CASE("clusters reach the SMs that were recorded for their size") {
+TEST_CASE("clusters reach the SMs of the recorded groups") {
     auto gpu = warptime::hw::load_gpu("h200-sxm");
-    gpu.cluster.active_max_2 = decltype(gpu.cluster.active_max_2)(66.0);
-    gpu.cluster.active_max_4 = decltype(gpu.cluster.active_max_4)(30.0);
-    gpu.cluster.active_max_8 = decltype(gpu.cluster.active_max_8)(0.0);
-    gpu.cluster.groups.assign(1, decltype(gpu.cluster.active_max_8)(0.0));
+    // What cudaOccupancyMaxActiveClusters and the largest grids of a library say of this chip.
+    CHECK(machine::clusters_at_once(gpu, 2, 1) == 66);
+    CHECK(machine::clusters_at_once(gpu, 4, 1) == 30);
+    CHECK(machine::clusters_at_once(gpu, 8, 1) == 15);
     CHECK(machine::reachable_sms(gpu, 1, 132) == 132);
     CHECK(machine::reachable_sms(gpu, 2, 132) == 132);
     CHECK(machine::reachable_sms(gpu, 4, 132) == 120);
     CHECK(machine::reachable_sms(gpu, 4, 60) == 60);
-    CHECK(machine::reachable_sms(gpu, 8, 132) == 132);  // nothing recorded
+    CHECK(machine::reachable_sms(gpu, 32, 132) == 132);  // no group holds such a cluster
+}
+
+TEST_CASE("without recorded groups, GPCs share the TPCs evenly") {
+    using warptime::hw::Number;
+    auto gpu = warptime::hw::load_gpu("h200-sxm");
+    gpu.cluster.groups.assign(1, Number(0.0));
+    // 66 TPCs among 8 GPCs: six of 16 SMs and two of 18.
+    CHECK(machine::clusters_at_once(gpu, 2, 1) == 66);
+    CHECK(machine::clusters_at_once(gpu, 4, 1) == 6 * 4 + 2 * 4);
+    CHECK(machine::clusters_at_once(gpu, 6, 1) == 6 * 2 + 2 * 3);
+    CHECK(machine::clusters_at_once(gpu, 6, 2) == 6 * 5 + 2 * 6);
+    CHECK(machine::clusters_at_once(gpu, 18, 1) == 2);
+    CHECK(machine::reachable_sms(gpu, 8, 132) == 128);
 }
 
 TEST_CASE("clusters pack into groups of SMs that are no smaller than they are") {

@@ -11,7 +11,6 @@ namespace warptime::model::machine {
 
 /// Busy cycles of the average SM of the whole chip: 1 000 cycles on half of the SMs count 500.
 struct Activity {
-    double resident = 0.0;  ///< share of the SMs that have a CTA
     double issue = 0.0, fp32 = 0.0, fp64 = 0.0, integer = 0.0;
     /// at the dense rate of `tensor_dtype`, whatever instruction feeds the tensor cores
     double tensor = 0.0;

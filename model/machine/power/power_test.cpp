@@ -19,9 +19,8 @@ using namespace warptime::model::machine;
 /// Round numbers allow hand calculation of the figures below.
 hw::Gpu round_chip() {
     std::vector<hw::Setting> settings;
-    for (const char* text :
-         {"power.limit=1000 W", "power.tdp=1000 W", "clock.boost=2 GHz", "power.idle=0.1", "power.active=0.1",
-          "power.tensor=1", "power.zeros=0.25", "power.dram=0.3", "power.voltage_slope=0.5"}) {
+    for (const char* text : {"power.limit=1000 W", "power.tdp=1000 W", "clock.boost=2 GHz", "power.idle=0.1",
+                             "power.tensor=1", "power.zeros=0.25", "power.dram=0.3"}) {
         settings.push_back(hw::parse_setting(std::string("gpu.") + text));
     }
     return hw::load_gpu("h200-sxm", settings);
@@ -30,7 +29,6 @@ hw::Gpu round_chip() {
 /// One millisecond at boost with the tensor cores always busy.
 Activity tensor_work() {
     Activity a;
-    a.resident = 1.0;
     a.tensor = 2e6;
     return a;
 }
@@ -41,29 +39,41 @@ const auto clock_of = [](double hz) { return hw::Frequency(hz); };
 
 TEST_CASE("power adds the shares of what is busy, less at a lower clock and voltage") {
     const hw::Gpu gpu = round_chip();
-    CHECK(watts(Activity{}, hw::Seconds(1e-3), clock_of(2e9), gpu) == doctest::Approx(100.0));
-    CHECK(watts(tensor_work(), hw::Seconds(1e-3), clock_of(2e9), gpu) == doctest::Approx(1200.0));
-    // Half the clock: 0.75 of the voltage, twice the time: 100 + 0.5625 (50 + 500).
-    CHECK(watts(tensor_work(), hw::Seconds(2e-3), clock_of(1e9), gpu, 0.5) == doctest::Approx(409.375));
+    CHECK(watts(Activity{}, hw::Seconds(1e-3), gpu) == doctest::Approx(100.0));
+    CHECK(watts(tensor_work(), hw::Seconds(1e-3), gpu) == doctest::Approx(1100.0));
+    // Half the clock: half the voltage, twice the time: 100 + 0.25 x 500.
+    CHECK(watts(tensor_work(), hw::Seconds(2e-3), gpu, 0.5) == doctest::Approx(225.0));
     Activity zeros = tensor_work();
     zeros.data = model::prediction::OperandData::zeros;
-    CHECK(watts(zeros, hw::Seconds(1e-3), clock_of(2e9), gpu) == doctest::Approx(450.0));
+    CHECK(watts(zeros, hw::Seconds(1e-3), gpu) == doctest::Approx(350.0));
     Activity stream;
     stream.dram = hw::Bytes(gpu.dram.bandwidth.value() * 1e-3);
-    CHECK(watts(stream, hw::Seconds(2e-3), clock_of(1e9), gpu) == doctest::Approx(250.0));
+    CHECK(watts(stream, hw::Seconds(2e-3), gpu) == doctest::Approx(250.0));
+}
+
+TEST_CASE("lanes take as much as the issue, products of eight bits half of those of sixteen") {
+    hw::Gpu gpu = round_chip();
+    CHECK(fp32_power(gpu) == doctest::Approx(gpu.power.issue.value()));
+    CHECK(tensor_power(hw::Dtype::bf16, gpu) == 1.0);
+    CHECK(tensor_power(hw::Dtype::tf32, gpu) == 1.0);
+    CHECK(tensor_power(hw::Dtype::int8, gpu) == doctest::Approx(1.0));  // twice as many at half the energy
+    // Half the lanes, and tensor cores of half the rate for sixteen bits.
+    gpu.fp32.lanes = gpu.fp32.lanes * 0.5;
+    gpu.tensor.bf16 = gpu.tensor.fp16 = gpu.tensor.fp16 * 0.5;
+    CHECK(fp32_power(gpu) == doctest::Approx(0.5 * gpu.power.issue.value()));
+    CHECK(tensor_power(hw::Dtype::fp8, gpu) == doctest::Approx(2.0));
 }
 
 TEST_CASE("a load within the limit keeps its clock, another is held to the limit") {
     CHECK(rc::check([] {
         const hw::Gpu gpu = round_chip();
         Activity a;
-        a.resident = 1.0;
         a.tensor = *rc::gen::inRange(0, 4000) * 1e3;
         a.fp32 = *rc::gen::inRange(0, 2000) * 1e3;
         const auto time_at = [](const hw::Frequency& clock) { return 2e6 / clock.value(); };
         const hw::Frequency clock = sustained_clock(a, clock_of(2e9), gpu, time_at);
-        const double found = watts(a, hw::Seconds(time_at(clock)), clock, gpu, clock.value() / 2e9);
-        const double free = watts(a, hw::Seconds(time_at(clock_of(2e9))), clock_of(2e9), gpu);
+        const double found = watts(a, hw::Seconds(time_at(clock)), gpu, clock.value() / 2e9);
+        const double free = watts(a, hw::Seconds(time_at(clock_of(2e9))), gpu);
         RC_ASSERT(clock.value() <= 2e9);
         if (free <= 1000.0) {
             RC_ASSERT(clock.value() == 2e9);

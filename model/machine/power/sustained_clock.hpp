@@ -20,7 +20,7 @@ template <class TimeAt>
 [[nodiscard]] hw::Frequency sustained_clock(const Activity& activity, const hw::Frequency& highest,
                                             const hw::Gpu& gpu, TimeAt&& time_at) {
     const auto excess = [&](const hw::Frequency& clock) {
-        return watts(activity, hw::Seconds(time_at(clock)), clock, gpu, clock.value() / highest.value()) -
+        return watts(activity, hw::Seconds(time_at(clock)), gpu, clock.value() / highest.value()) -
                gpu.power.limit.value();
     };
     const auto plain = [&](double clock) { return excess(hw::Frequency(clock)); };

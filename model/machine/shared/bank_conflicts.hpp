@@ -66,11 +66,4 @@ enum class SharedUse : std::uint8_t { load, store };
     return address ^ (address >> 7 & mask) << 4;
 }
 
-/// Smallest padding in bytes after each row of `row_bytes` that frees columns from conflicts. The padding is
-/// a multiple of bytes_per_lane and makes the row an odd number of accesses long.
-[[nodiscard]] constexpr std::int64_t conflict_free_padding(std::int64_t row_bytes,
-                                                           int bytes_per_lane) noexcept {
-    return row_bytes / bytes_per_lane % 2 == 0 ? bytes_per_lane : 0;
-}
-
 }  // namespace warptime::model::machine

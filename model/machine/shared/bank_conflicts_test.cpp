@@ -169,17 +169,6 @@ TEST_CASE("strides: the law of the greatest common divisor equals enumeration") 
     CHECK(shared_passes_strided(-8, 4) == 2);
 }
 
-TEST_CASE("padding removes the conflicts of a column, and no smaller one does") {
-    for (const int bytes : {4, 8, 16}) {
-        for (std::int64_t row = bytes; row < 100 * bytes; row += bytes) {
-            const std::int64_t pad = conflict_free_padding(row, bytes);
-            const std::int64_t ideal = 32 * bytes / 128;
-            CHECK(shared_passes_strided(row + pad, bytes) == ideal);
-            CHECK((pad == 0 || shared_passes_strided(row, bytes) > ideal));
-        }
-    }
-}
-
 TEST_CASE("a swizzle permutes each pattern and frees the columns of a tile as wide as itself") {
     for (const int bytes : {32, 64, 128}) {
         std::set<std::int64_t> images;

@@ -128,8 +128,9 @@ Probe dsmem_chase(const Parameters& parameters, const hw::Gpu& gpu) {
     const bool own = integer(parameters, "distance") == 0;
     mk::Op address = op_of(mk::InstructionClass::add_s32);
     if (own) {
-        // For own memory this instruction takes longer than a plain load. Additions stand for the difference.
-        const double longer = (gpu.latency.shared_mapped - gpu.latency.shared).value();
+        // For own memory this instruction takes as long as a load that hits the L1. Additions stand for what
+        // that is beyond a plain load.
+        const double longer = (gpu.latency.l1 - gpu.latency.shared).value();
         address.count += std::llround(longer / gpu.instructions[address.cls].latency.value());
         address.chain = address.count;
     }

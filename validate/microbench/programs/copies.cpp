@@ -301,7 +301,7 @@ Probe copy_latency(const Parameters& p, const hw::Gpu& gpu) {
     r.tensor = text(p, "kind") == "tensor";
     r.bytes = integer(p, "bytes");
     r.addressing = r.tensor ? tensor_addressing : bulk_addressing;
-    r.jump = gpu.code.fetch_latency.value();
+    r.jump = gpu.latency.constant.value();
     r.reads = true;
     // Without a tensor map the difference is the only copy. Both kernels would have to fetch a tensor map. So
     // with tensor maps the difference is one more in a row of copies that wait for each other.
@@ -410,13 +410,14 @@ int jumps_of(bool plain, std::int64_t loads) {
     return loads >= 4 ? 2 : 1;
 }
 
-/// All warps of a CTA wait for the fetched code together. So the wait keeps no unit busy.
+/// All warps of a CTA wait for the fetched code together, as long as for constants of the cache that holds
+/// both. So the wait keeps no unit busy.
 mk::Op fetch_of(int jumps, const hw::Gpu& gpu) {
     mk::Op op;
     op.cls = mk::InstructionClass::ld_constant;
     const auto& cost = gpu.instructions[op.cls];
     const double link = std::max(1.0, cost.interval.value()) + cost.latency.value();
-    op.count = op.chain = std::llround(jumps * gpu.code.fetch_latency.value() / link);
+    op.count = op.chain = std::llround(jumps * gpu.latency.constant.value() / link);
     return op;
 }
 
