@@ -82,8 +82,8 @@ class MemoryPath {
     struct Bytes {
         double moved = 0.0, asked = 0.0, opened = 0.0, part = 1.0;
     };
-    /// Blocks that one run of an access touches, from `first` on, in numbers that follow one another. Where it
-    /// touches bytes side by side, these are bytes [from, to) of the first block's row of blocks.
+    /// Blocks that one run of an access touches, from `first` on, in numbers that follow one another. Where
+    /// it touches bytes side by side, these are bytes [from, to) of the first block's row of blocks.
     struct Blocks {
         std::uint64_t first = 0, last = 0;
         std::int64_t from = 0, to = 0;
@@ -168,7 +168,7 @@ class MemoryPath {
     double filled_ = 0.0;                    ///< bytes of filled sectors, read and written
     double fill_due_ = 0.0, bus_due_ = 0.0;  ///< bytes to be filled, and on DRAM's bus in each direction
     NewShares new_shares_;
-    std::vector<double> brought_;  ///< by buffer: cells at scattered addresses that have been touched
+    std::vector<double> brought_;        ///< by buffer: cells at scattered addresses that have been touched
     std::vector<double> brought_lines_;  ///< by buffer: bytes of their lines
     std::vector<double> fullest_turns_;  ///< by access: sum of the shares that ask the fullest slice
     bool skewed_ = false;                ///< some access asks one slice most

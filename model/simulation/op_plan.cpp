@@ -312,8 +312,8 @@ class Planner {
         return may_meet_neighbours(op) ? own + (1.0 - own) * neighbours_.found(op.first_access) : own;
     }
 
-    /// Share of its warps that find all of their `lines` there. Scattered lines are found one by one, lines of
-    /// the same slice together.
+    /// Share of its warps that find all of their `lines` there. Scattered lines are found one by one, lines
+    /// of the same slice together.
     double whole_hits(const kernel::Role& role, const Op& op, double lines) const {
         const double own = own_hits(role, op, lines);
         if (!may_meet_neighbours(op)) return own;
@@ -422,8 +422,7 @@ class Planner {
         if (a.atomic) {
             a.atomics = atomic_plan(kernel_, op, access, window_of(access.buffer), gpu_);
             if (access.pattern == PatternKind::listed) {
-                const machine::AtomicTouch touch =
-                    machine::atomic_touch(kernel_, access, op.active, pieces_);
+                const machine::AtomicTouch touch = machine::atomic_touch(kernel_, access, op.active, pieces_);
                 note_lines(access, static_cast<double>(op.count), touch.lines, touch.sectors, a);
             }
             note_skew(access, static_cast<double>(op.count), a);
@@ -483,14 +482,13 @@ class Planner {
             note_skew(access, count * demand.touch.lines, a);
         if (a.straight && access.pattern == PatternKind::stride)
             a.strided_lines = count * demand.touch.lines * pieces_.line;
-        if (a.strided_lines > 0.0 && a.opened > 0.0)
-            a.gaps = std::max(0.0, a.strided_lines / a.opened - 1.0);
+        if (a.strided_lines > 0.0 && a.opened > 0.0) a.gaps = std::max(0.0, a.strided_lines / a.opened - 1.0);
         if (a.writes && access.pattern == PatternKind::listed && !a.local)
             note_lines(access, count, demand.touch.lines, demand.touch.sectors, a);
         if (a.local && a.writes) a.local_sectors = count * demand.touch.sectors * pieces_.sector;
         if (access.pattern == PatternKind::broadcast && op.cls == InstructionClass::st_global) {
-            const double sent = count * (1.0 - access.joined) * (demand.touch.sectors + demand.touch.parted) *
-                                pieces_.sector;
+            const double sent =
+                count * (1.0 - access.joined) * (demand.touch.sectors + demand.touch.parted) * pieces_.sector;
             const double items = machine::items_at_work(kernel_, gpu_);
             const machine::Window window = machine::atomic_window(kernel_, role, op, access, items);
             a.hot = machine::hot_store_cycles({sent, window}, 1.0, gpu_).value();
@@ -570,7 +568,8 @@ class Planner {
         if (count > warp) return runs;
         for (std::int64_t lane = 0; lane < warp; ++lane) {
             const std::int64_t at =
-                (lane % access.inner_extent * access.inner + lane / access.inner_extent * access.outer) * size;
+                (lane % access.inner_extent * access.inner + lane / access.inner_extent * access.outer) *
+                size;
             for (std::int64_t i = 0; i < count; ++i) {
                 const std::int64_t first = at + i * access.step * size;
                 all.push_back({first, first + access.bytes});
@@ -750,9 +749,9 @@ KernelPlan::KernelPlan(const Kernel& kernel, const hw::Gpu& gpu, const predictio
         }
         p.input_count = static_cast<std::uint32_t>(inputs.size()) - p.first_input;
         p.plain = !p.copies && !p.drains && !p.queued && p.access_count == 0 && p.special == 0 &&
-                  p.shared == 0 && p.l1 == 0 && p.cluster == 0 && p.constants == 0 && p.constants_missed == 0.0 && p.barrier == 0 &&
-                  p.first_fetch == 0 && p.acknowledged == 0 && p.turn == 0 &&
-                  kernel.ops[id].completes == kernel::no_id;
+                  p.shared == 0 && p.l1 == 0 && p.cluster == 0 && p.constants == 0 &&
+                  p.constants_missed == 0.0 && p.barrier == 0 && p.first_fetch == 0 && p.acknowledged == 0 &&
+                  p.turn == 0 && kernel.ops[id].completes == kernel::no_id;
     }
 }
 

@@ -202,7 +202,8 @@ class Simulation {
     void dispatch(Ticks now) {
         const auto cluster = static_cast<std::size_t>(kernel_.cluster.volume());
         while (next_cta_ < ctas_run_ && unused_.size() >= cluster) {
-            if (handed_out_[static_cast<std::size_t>(roomiest() - free_.begin())] >= even_part_) return;
+            if (unused_.size() < ctas_.size() && room_for_even_parts() < static_cast<std::int64_t>(cluster))
+                return;
             for (std::size_t i = 0; i < cluster; ++i) {
                 const auto sm = roomiest();
                 --*sm;
@@ -217,6 +218,16 @@ class Simulation {
                 queue_.push(chip_.dispatcher.serve(now, launch_interval_), event(cta_starts, slot));
             }
         }
+    }
+
+    /// CTAs that SMs have room for which have not had their even part of all CTAs. An SM works off its oldest
+    /// warps first, so that its CTAs end one after another and others get the next ones in turn.
+    [[nodiscard]] std::int64_t room_for_even_parts() const {
+        std::int64_t room = 0;
+        for (std::size_t sm = 0; sm < free_.size(); ++sm)
+            room +=
+                std::max<std::int64_t>(0, std::min<std::int64_t>(free_[sm], even_part_ - handed_out_[sm]));
+        return room;
     }
 
     /// The SM with most room, among those that have not had their even part of all CTAs.
@@ -794,9 +805,8 @@ class Simulation {
 
     Run finished() {
         // Requests to L2 and DRAM belong to the kernel; CTAs without work take the time to be handed out.
-        result_.end =
-            std::max({result_.end, chip_.l2.free_at(), chip_.fullest.free_at(), chip_.atomics.free_at(),
-                      chip_.dram.free_at()});
+        result_.end = std::max({result_.end, chip_.l2.free_at(), chip_.fullest.free_at(),
+                                chip_.atomics.free_at(), chip_.dram.free_at()});
         result_.busy = busy_of(chip_);
         stretch();
         if (looks_ > 0) {

@@ -45,9 +45,9 @@ class LoopKinds {
         return static_cast<std::size_t>(&node - kernel_->nodes.data());
     }
     const kernel::Kernel* kernel_;
-    std::vector<bool> meets_;   ///< by node
+    std::vector<bool> meets_;               ///< by node
     std::vector<Counterpart> counterpart_;  ///< by node
-    std::vector<bool> serial_;  ///< by loop
+    std::vector<bool> serial_;              ///< by loop
 };
 
 /// Even spread of a mean over turns: how often something happens in turn number `turn`; `start` in [0, 1).

@@ -34,7 +34,7 @@ struct Dirtied {
 /// of their sectors are dirty, and a piece of DRAM's for each. Sectors that have been filled are written at
 /// once.
 [[nodiscard]] inline Dirtied dirtied_by(const BufferTraffic& use, double items, double whole,
-                   const FilledSectors& parts, const hw::Gpu& gpu) {
+                                        const FilledSectors& parts, const hw::Gpu& gpu) {
     const double line = gpu.l1.line.value();
     const double piece = gpu.dram.access_bytes.value();
     const ScatteredTraffic& scattered = use.scattered;

@@ -33,8 +33,8 @@ struct ScatteredSet {
 
 /// Parts of a line where a visit brings `part` bytes of it.
 [[nodiscard]] inline double parts_of_line(double part, std::uint32_t sectors, const hw::Gpu& gpu) {
-    return std::max(1.0,
-                    std::min(gpu.l1.line.value() / part, bytes_of_sectors(sectors, gpu) / gpu.l1.sector.value()));
+    return std::max(
+        1.0, std::min(gpu.l1.line.value() / part, bytes_of_sectors(sectors, gpu) / gpu.l1.sector.value()));
 }
 
 /// Parts that are visited at all, of `parts` with `words` each. Places that a kernel visits about once are

@@ -842,12 +842,12 @@ TEST_CASE("a wait that the first trip skips finds its phase complete from the st
 }
 
 TEST_CASE("a wait of some warps for what other warps of the role do behind it is not one of all") {
-    const Program program(joined({one_barrier(),
-                                  {"ISETP.GE.U32.AND P4, PT, R0, 0x60, PT", "@P4 BRA `(behind)",
-                                   "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [URZ], R15", "behind:",
-                                   "ISETP.EQ.AND P3, PT, R0, 0x60, PT",
-                                   "@P3 SYNCS.ARRIVE.TRANS64 RZ, [URZ], R11"}}),
-                          with_parameters(0, 64));
+    const Program program(
+        joined({one_barrier(),
+                {"ISETP.GE.U32.AND P4, PT, R0, 0x60, PT", "@P4 BRA `(behind)",
+                 "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [URZ], R15",
+                 "behind:", "ISETP.EQ.AND P3, PT, R0, 0x60, PT", "@P3 SYNCS.ARRIVE.TRANS64 RZ, [URZ], R11"}}),
+        with_parameters(0, 64));
     const mk::Kernel kernel = lowered(program, one_cta(128));
     CHECK_NOTHROW(mk::check(kernel));
     REQUIRE(kernel.roles.size() == 1);
