@@ -375,7 +375,6 @@ void MemoryPath::write_back(const Requester& who, Ticks now) {
     const double of_line = 1.0 / std::max(1.0, dirtied_.lines);
     const double due = others + out * dirtied_.pieces * of_line + filled_;
     if (due > traffic_.dram_written) {
-        padded_ = out * (dirtied_.pieces - dirtied_.sectors) * of_line;
         const double alone = std::min(1.0, out * dirtied_.apart * of_line / due);
         const double byte = std::lerp(chip_.rates.dram_write_byte, chip_.rates.dram_scattered_byte, alone) +
                             (traffic_.dram_read > 0.0 ? chip_.rates.dram_turn_byte : 0.0);

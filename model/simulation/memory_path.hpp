@@ -163,7 +163,6 @@ class MemoryPath {
     machine::Dirtied dirtied_;               ///< of all buffers
     std::vector<double> strided_;            ///< by access: bytes of the lines that its strides touch
     double opened_ = 0.0;                    ///< bytes of lines that DRAM's bytes open, which nobody asks for
-    double padded_ = 0.0;                    ///< written bytes of pieces beyond their sectors
     double pushed_ = 0.0;                    ///< bytes of lines that make room for sectors covered in part
     double filled_ = 0.0;                    ///< bytes of filled sectors, read and written
     double fill_due_ = 0.0, bus_due_ = 0.0;  ///< bytes to be filled, and on DRAM's bus in each direction
