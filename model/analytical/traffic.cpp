@@ -5,8 +5,8 @@
 #include "model/analytical/shared_reads.hpp"
 #include "model/machine/atomics/atomic_service.hpp"
 #include "model/machine/bulk/outside.hpp"
+#include "model/machine/dram/dirtied.hpp"
 #include "model/machine/dram/filled_sectors.hpp"
-#include "model/machine/dram/lines_dirtied.hpp"
 #include "model/machine/dram/lone_pieces.hpp"
 #include "model/machine/dram/write_back.hpp"
 #include "model/machine/l1/local_memory.hpp"
@@ -23,7 +23,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -118,65 +117,18 @@ struct BufferReads {
 machine::ScatteredSet scattered_set(const BufferReads& buffer, double items, const hw::Gpu& gpu) {
     const machine::BufferTraffic& use = *buffer.use;
     const double line = gpu.l1.line.value();
-    const double sector = gpu.l1.sector.value();
-    const double in_use = sector * std::popcount(use.scattered.sectors);
+    const double in_use = machine::bytes_of_sectors(use.scattered.sectors, gpu);
     machine::ScatteredSet set;
     set.visits = use.scattered.visits * items;
     set.lines = std::max(1.0, (use.scattered.span > 0.0 ? use.scattered.span : buffer.reached) / line);
     const double span = set.lines * in_use;
     const double part = std::max(use.scattered.read / use.scattered.visits, 1.0);
-    set.parts = std::max(1.0, std::min(line / part, in_use / sector));
+    set.parts = machine::parts_of_line(part, use.scattered.sectors, gpu);
     // Bytes that one visit reads together.
     const double word = std::max(1.0, use.scattered.words / use.scattered.all);
     set.once = machine::parts_visited(set.lines * set.parts, part / word,
                                       use.scattered.all * items * word / std::max(span, word));
     return set;
-}
-
-/// What stores and atomics leave dirty in the L2, in bytes.
-struct Dirtied {
-    double sectors = 0.0;  ///< of the dirty sectors that can leave
-    double lines = 0.0;    ///< of the lines that hold them
-    double pieces = 0.0;   ///< of the sectors, as DRAM's bus moves them
-    double apart = 0.0;    ///< part of the pieces that lies alone at places without an order
-
-    void add(const Dirtied& other) {
-        sectors += other.sectors;
-        lines += other.lines;
-        pieces += other.pieces;
-        apart += other.apart;
-    }
-};
-
-/// What all items leave dirty of a buffer of which `whole` bytes are in use. Lines leave whole, however few
-/// of their sectors are dirty, and a piece of DRAM's for each. Sectors that have been filled are written at
-/// once.
-Dirtied dirtied_by(const machine::BufferTraffic& use, double items, double whole,
-                   const machine::FilledSectors& parts, const hw::Gpu& gpu) {
-    const double line = gpu.l1.line.value();
-    const double piece = gpu.dram.access_bytes.value();
-    const machine::ScatteredTraffic& scattered = use.scattered;
-    const double stays =
-        use.again_lost * items +
-        machine::lines_dirtied(std::max(0.0, use.written_bytes - use.again_bytes) * items, whole, gpu);
-    Dirtied result;
-    result.sectors = std::max(stays, parts.touched) - parts.filled;
-    result.lines = result.pieces = result.sectors;
-    const double visited = std::max(scattered.written_lines, use.strided_written_lines);
-    if (visited > use.written_bytes) {
-        const double unfilled = result.sectors / std::max(1.0, result.sectors + parts.filled);
-        const double lines = machine::lines_dirtied(visited * items, whole, gpu, scattered.written_apart);
-        result.lines = std::max(result.sectors, lines * unfilled);
-        result.pieces = std::max(result.sectors, result.lines * piece / line);
-    }
-    if (scattered.written_lines > 0.0) {
-        const double of_line = line * scattered.written_sectors / scattered.written_lines;
-        result.apart = result.pieces * machine::lone_share(of_line, piece, line);
-    }
-    const double again = use.again_apart * items;
-    result.apart += again;
-    result.pieces += again * std::max(0.0, 1.0 - gpu.l1.sector.value() / piece);
-    return result;
 }
 
 /// Where loads of a buffer find their bytes. `distinct`: share of a wave's requests that are the first to
@@ -383,7 +335,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     std::size_t& count = reads.count;
     double footprint = 0.0;
     double written = 0.0;
-    Dirtied dirty;
+    machine::Dirtied dirty;
     double filled = 0.0;        // sectors covered in part, as DRAM's bus moves them in each direction
     double filled_apart = 0.0;  // part of these that lies alone at places without an order
     double padded = 0.0;        // part of these bytes that nobody counts
@@ -402,7 +354,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             machine::filled_sectors({use.parted_bytes * items, use.written_bytes * items, whole,
                                      use.scattered.written_apart, use.read_bytes * items},
                                     gpu);
-        dirty.add(dirtied_by(use, items, whole, parts, gpu));
+        dirty.add(machine::dirtied_by(use, items, whole, parts, gpu));
         filled += parts.on_bus;
         if (use.scattered.written_apart > 0.0) filled_apart += parts.on_bus;
         padded += parts.on_bus - parts.filled;

@@ -4,19 +4,13 @@
 
 #include "model/machine/atomics/atomics.hpp"
 #include "model/machine/atomics/slice_order.hpp"
-#include "model/machine/occupancy/placement.hpp"
-#include "model/machine/occupancy/sm_limits.hpp"
 
 #include <algorithm>
 
 namespace warptime::model::simulation {
 
-AtomicPlan atomic_plan(const kernel::Kernel& kernel, const kernel::Role& role, const kernel::Op& op,
-                       const kernel::Access& access, const hw::Gpu& gpu) {
-    const machine::Occupancy resident = machine::residency(kernel, machine::limits_of(gpu));
-    const double items = std::min(static_cast<double>(kernel.schedule.item_count()),
-                                  gpu.sm.count.value() * resident.ctas_per_sm);
-    const machine::Window window = machine::atomic_window(kernel, role, op, access, items);
+AtomicPlan atomic_plan(const kernel::Kernel& kernel, const kernel::Op& op, const kernel::Access& access,
+                       const machine::Window& window, const hw::Gpu& gpu) {
     const machine::AtomicTouch touch =
         machine::atomic_touch(kernel, access, op.active, machine::pieces_of(gpu));
     const double sector = gpu.l1.sector.value();
@@ -39,6 +33,7 @@ AtomicPlan atomic_plan(const kernel::Kernel& kernel, const kernel::Role& role, c
     plan.changed_bytes = count * (single ? access.bytes : touch.passes() * sector);
     plan.passed_bytes = count * touch.passes() * sector;
     plan.slices = count * in_slices;
+    plan.fullest = count * own * access.skew / machine::slices_of(gpu);
     if (op.returns) {
         plan.returned_bytes = count * touch.passes() * sector;
         plan.returns = count * touch.passes() * gpu.l2.atomic_return.value() / gpu.sm.count.value();

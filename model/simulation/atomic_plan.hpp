@@ -7,6 +7,7 @@
 
 #include "hw/gpu.hpp"
 #include "model/kernel/description.hpp"
+#include "model/machine/demand/buffer_traffic.hpp"
 
 namespace warptime::model::simulation {
 
@@ -16,13 +17,16 @@ struct AtomicPlan {
     double changed_bytes = 0.0;
     double passed_bytes = 0.0;  ///< sectors of its passes
     double returned_bytes = 0.0;
+    double fullest = 0.0;  ///< cycles of the slice that is asked most, beside others that are asked evenly
     double slices = 0.0;   ///< cycles of the slices that the addresses reach
     double returns = 0.0;  ///< cycles of the return path of all SMs
     bool waits = false;    ///< an answer comes back
     double latency = 0.0;  ///< of the last instruction, beyond a load's latency
 };
 
-[[nodiscard]] AtomicPlan atomic_plan(const kernel::Kernel& kernel, const kernel::Role& role,
-                                     const kernel::Op& op, const kernel::Access& access, const hw::Gpu& gpu);
+/// `window`: places of all atomics on the buffer that are under way at a time.
+[[nodiscard]] AtomicPlan atomic_plan(const kernel::Kernel& kernel, const kernel::Op& op,
+                                     const kernel::Access& access, const machine::Window& window,
+                                     const hw::Gpu& gpu);
 
 }  // namespace warptime::model::simulation

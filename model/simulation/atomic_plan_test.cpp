@@ -6,6 +6,7 @@
 #include "model/kernel/examples/parts.hpp"
 #include "model/kernel/text.hpp"
 #include "model/machine/atomics/atomics.hpp"
+#include "model/machine/occupancy/placement.hpp"
 
 #include <doctest/doctest.h>
 
@@ -46,7 +47,9 @@ kernel::Kernel adding(std::int64_t words, std::int64_t count, bool returns) {
 }
 
 AtomicPlan plan_of(const kernel::Kernel& k) {
-    return atomic_plan(k, k.roles[0], k.ops[0], k.accesses[0], gpu());
+    return atomic_plan(k, k.ops[0], k.accesses[0],
+                       machine::atomic_window_of(k, k.accesses[0].buffer, machine::items_at_work(k, gpu())),
+                       gpu());
 }
 
 }  // namespace

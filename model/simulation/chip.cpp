@@ -120,6 +120,7 @@ void each_unit(Chip& chip, const std::function<void(const std::string&, std::int
         visit("port out", number, sm.port_out);
     }
     visit("L2", -1, chip.l2);
+    visit("fullest L2 slice", -1, chip.fullest);
     visit("atomics", -1, chip.atomics);
     visit("atomics' returns", -1, chip.atomic_returns);
     visit("DRAM", -1, chip.dram);
@@ -142,6 +143,7 @@ std::vector<Busy> busy_of(const Chip& chip) {
     all.push_back(over_sms(chip, Limiter::crossbar, [](const Sm& sm) { return sm.port_in; }));
     all.push_back(over_sms(chip, Limiter::crossbar, [](const Sm& sm) { return sm.port_out; }));
     all.push_back({Limiter::l2, chip.l2.busy(), static_cast<double>(chip.l2.busy())});
+    all.push_back({Limiter::l2, chip.fullest.busy(), static_cast<double>(chip.fullest.busy())});
     all.push_back({Limiter::atomic, chip.atomics.busy(), static_cast<double>(chip.atomics.busy())});
     all.push_back({Limiter::dram, chip.dram.busy(), static_cast<double>(chip.dram.busy())});
     return all;

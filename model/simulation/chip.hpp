@@ -44,8 +44,9 @@ struct Sm {
         std::int64_t execution = -1;
         Ticks done = 0;
     };
-    std::vector<Fetched> fetched;   ///< by op: last execution, and the time of its arrival
-    std::vector<double> hit_turns;  ///< by access: sum of the shares of loads that hit whole
+    std::vector<Fetched> fetched;        ///< by op: last execution, and the time of its arrival
+    std::vector<double> hit_turns;       ///< by access: sum of the shares of loads that hit whole
+    std::vector<double> together_turns;  ///< by access: the same of hits on lines under way
 };
 
 /// Cycles per unit of work of the servers that move bytes.
@@ -70,7 +71,8 @@ struct Chip {
 
     Rates rates;
     std::vector<Sm> sms;
-    Server l2;  ///< all slices together
+    Server l2;       ///< all slices together
+    Server fullest;  ///< the slice that is asked most, where accesses say so
     L2Slices slices;
     Server atomics;         ///< units in the L2 slices that the addresses reach
     Server atomic_returns;  ///< return path of the old values

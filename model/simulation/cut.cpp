@@ -28,6 +28,7 @@ void run_sms(Cut& cut, std::int64_t sms, std::int64_t ctas, std::int64_t cluster
     const std::int64_t rest = ctas % cut.of_sms;
     const std::int64_t rest_of_part = (rest * sms + cut.of_sms - 1) / cut.of_sms;
     cut.rest = (rest_of_part + cluster - 1) / cluster * cluster;
+    if (cut.rest > 0) cut.rest_sms = static_cast<double>(rest) / static_cast<double>(cut.rest);
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ struct Cut {
     std::int64_t of_sms = 0;   ///< SMs that they stand for
     std::int64_t groups = 0;   ///< CTAs of each SM before the ragged rest: of the whole grid
     std::int64_t rest = 0;     ///< CTAs of the ragged rest that are run
+    double rest_sms = 1.0;     ///< SMs for which each of these stands
     std::int64_t first = 0;    ///< groups before the steady ones
     std::int64_t steady = 0;   ///< groups that stand for the skipped ones, too; 0: none is skipped
     std::int64_t skipped = 0;  ///< groups behind the steady ones
@@ -36,6 +37,10 @@ struct Cut {
     [[nodiscard]] std::int64_t ctas() const { return (groups - skipped) * sms + rest; }
     [[nodiscard]] std::int64_t id(std::int64_t run) const;
     [[nodiscard]] double stands_for(std::int64_t run) const;
+    /// SMs for which the CTA of this linear id stands.
+    [[nodiscard]] double sms_of(std::int64_t cta) const {
+        return cta / of_sms < groups ? static_cast<double>(of_sms) / static_cast<double>(sms) : rest_sms;
+    }
     /// Trips of a loop that are run, whose guards repeat every `period` trips.
     [[nodiscard]] kernel::LoopPasses passes(std::int64_t of_loop, std::int64_t period) const;
 };

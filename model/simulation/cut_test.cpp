@@ -111,3 +111,15 @@ TEST_CASE("CTAs that ask one counter for their items are run whole, or refused")
     CHECK_THROWS_WITH_AS(static_cast<void>(cut_of(kernel_of(100000000, 100000, "dynamic_counter"), 132, 1)),
                          doctest::Contains("events"), warptime::Error);
 }
+
+TEST_CASE("the SMs for which CTAs stand add up to the grid, also where a wave is ragged") {
+    for (const int ctas : {147, 1200, 10007}) {
+        CAPTURE(ctas);
+        const Cut cut = cut_of(kernel_of(ctas, 4000), 132, 1, 1e4, 1e4);
+        CHECK_FALSE(cut.whole());
+        double sum = 0.0;
+        for (std::int64_t run = 0; run < cut.ctas(); ++run)
+            sum += cut.stands_for(run) * cut.sms_of(cut.id(run));
+        CHECK(sum == doctest::Approx(static_cast<double>(ctas)));
+    }
+}

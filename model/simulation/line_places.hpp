@@ -21,6 +21,8 @@ class LinePlaces {
         free_ = {{0, lines}};
     }
 
+    [[nodiscard]] double most() const { return most_; }
+
     /// Time from which a load of so many lines has its places, unless others enter before. A load of more
     /// lines than there are places takes all of them.
     [[nodiscard]] Ticks free_from(double lines, Ticks now) {

@@ -9,6 +9,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "model/machine/demand/buffer_traffic.hpp"
+#include "model/machine/dram/dirtied.hpp"
 #include "model/simulation/chip.hpp"
 #include "model/simulation/cut.hpp"
 #include "model/simulation/l2.hpp"
@@ -42,6 +44,7 @@ struct Requester {
     double sms = 1.0;         ///< SMs that the warp's SM stands for
     double stands_for = 1.0;  ///< accesses of the SM that this one stands for
     std::uint64_t seed = 0;   ///< of its CTA
+    std::uint32_t slot = 0;   ///< place of its CTA
 };
 
 /// By buffer: of the first requests for its bytes by the CTAs that are run, the share that is the first of
@@ -58,17 +61,20 @@ class MemoryPath {
   public:
     /// `part`: share of the chip that is run. Shares are 1 where `new_shares` has none.
     MemoryPath(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
-               Chip& chip, double part = 1.0, NewShares new_shares = {});
+               Chip& chip, double part = 1.0, NewShares new_shares = {}, bool skewed = false);
 
     struct Reply {
         Ticks done = 0;      ///< data arrived, or stores have left the SM
         Ticks latency = 0;   ///< part of the reply that is no unit's busy time; 0 for stores
         Ticks arrived = 0;   ///< of stores: the L2 has taken them in
-        double lines = 0.0;  ///< of loads: lines that keep a place in the L1 until they are done
+        double lines = 0.0;  ///< of loads: lines that keep a place in the L1
+        Ticks held = 0;      ///< mean time until which they do
     };
     Reply access(Sm& sm, const kernel::Op& op, const OpPlan& plan, const AccessPlan& access,
                  const Requester& who, Ticks now);
     [[nodiscard]] const Traffic& traffic() const { return traffic_; }
+    /// A CTA begins in a slot, where another one may have been before.
+    void begin(std::uint32_t slot);
 
   private:
     /// Bytes of one request: received by the SM, asked of the slices, and opened in DRAM where L2 lacks them.
@@ -76,12 +82,29 @@ class MemoryPath {
     struct Bytes {
         double moved = 0.0, asked = 0.0, opened = 0.0, part = 1.0;
     };
+    /// Blocks that one run of an access touches, from `first` on, in numbers that follow one another. Where
+    /// it touches bytes side by side, these are bytes [from, to) of the first block's row of blocks.
+    struct Blocks {
+        std::uint64_t first = 0, last = 0;
+        std::int64_t from = 0, to = 0;
+    };
     /// What L2 has of a request: bytes that have to come from DRAM, and whether the request waits for them.
     struct Lookup {
         double fetched = 0.0;
         bool waits = false;
+        double lost = 1.0;  ///< share of the lines that come from DRAM where it waits
         L2::Found found;
     };
+    /// Whether loops alone take an access beyond its buffer, as trips that stand for a mean do. Places inside
+    /// stand for those.
+    [[nodiscard]] bool carried_out(const AccessPlan& plan, const Requester& who) const;
+    /// Time when a load that the L1 serves has its bytes, which another warp of the CTA may have asked for.
+    Ticks found(Sm& sm, const AccessPlan& plan, const Requester& who, Ticks now);
+    /// Notes the arrival of a load that other warps of the CTA may find on its way.
+    void note_arrival(const AccessPlan& plan, const Requester& who, Ticks done);
+    /// Asks the slice that is asked most, in the access's share beyond `even` time of all slices together.
+    [[nodiscard]] bool asks_fullest(const AccessPlan& plan);
+    Ticks ask_fullest(const AccessPlan& plan, Ticks even, Ticks now);
     /// Share of a load's bytes that the L1 lacks this time: 0 where it serves all of them.
     double misses(Sm& sm, const AccessPlan& plan);
     Reply read(Sm& sm, const AccessPlan& plan, const Requester& who, const Bytes& bytes, Ticks now);
@@ -96,6 +119,12 @@ class MemoryPath {
     /// them.
     [[nodiscard]] double asked_by(const AccessPlan& plan, const Requester& who) const;
     Lookup look_up(const AccessPlan& plan, const Requester& who, const Bytes& bytes, bool writes, Ticks now);
+    /// Looks up one run of bytes, or all that an access without runs touches.
+    /// Calls `visit` with the blocks of each run.
+    template <class Visit>
+    void each_run(const AccessPlan& plan, const Requester& who, Visit visit) const;
+    void look_up_run(const AccessPlan& plan, const Requester& who, const Bytes& bytes, const Blocks& blocks,
+                     bool writes, Ticks now, Lookup& result);
     Lookup look_up_scattered(const AccessPlan& plan, double bytes, double share);
     /// Threads have written what they read of local memory: DRAM has only what the L2 has lost.
     Lookup look_up_local(const AccessPlan& plan, double bytes, bool writes);
@@ -109,19 +138,12 @@ class MemoryPath {
     void write_back(const Requester& who, Ticks now);
     /// Counts bytes written to a buffer, those of them that can leave L2 again, and sectors that are covered
     /// in part.
-    void note_written(const AccessPlan& plan, double bytes, double parted);
+    void note_written(const AccessPlan& plan, double bytes, double share);
     /// Fills the sectors that have to leave L2 for the stores so far while they are covered in part.
     void fill(const Requester& who, Ticks now);
     /// Bytes of a buffer that all accesses of the CTAs at work reach.
     [[nodiscard]] double whole_of(const AccessPlan& plan) const;
     [[nodiscard]] std::int64_t offset_of(const AccessPlan& plan, const Requester& who) const;
-    /// Blocks that an access touches, from `first` on, in numbers that follow one another. Where it touches
-    /// bytes side by side, these are bytes [from, to) of the first block's row of blocks.
-    struct Blocks {
-        std::uint64_t first = 0, last = 0;
-        std::int64_t from = 0, to = 0;
-    };
-    [[nodiscard]] Blocks blocks_of(const AccessPlan& plan, const Requester& who) const;
 
     const kernel::Kernel& kernel_;
     Chip& chip_;
@@ -133,22 +155,33 @@ class MemoryPath {
     std::vector<double> kept_of_local_;  ///< by access: share that the L2 keeps; 0 elsewhere
     /// Bytes of one buffer by all accesses so far.
     struct Stored {
-        double written = 0.0, parted = 0.0, apart = 0.0, read = 0.0;
-        double again = 0.0, again_lost = 0.0;  ///< as in BufferTraffic
-        double dirtied = 0.0;                  ///< that can leave L2 again
+        machine::BufferTraffic use;  ///< of all items together
+        machine::Dirtied dirtied;
         double filled = 0.0, on_bus = 0.0, pushed = 0.0;
     };
     std::vector<Stored> stored_;             ///< by buffer
-    double dirtied_ = 0.0;                   ///< bytes that can leave L2 again
+    machine::Dirtied dirtied_;               ///< of all buffers
+    std::vector<double> strided_;            ///< by access: bytes of the lines that its strides touch
+    double opened_ = 0.0;                    ///< bytes of lines that DRAM's bytes open, which nobody asks for
     double pushed_ = 0.0;                    ///< bytes of lines that make room for sectors covered in part
     double filled_ = 0.0;                    ///< bytes of filled sectors, read and written
     double fill_due_ = 0.0, bus_due_ = 0.0;  ///< bytes to be filled, and on DRAM's bus in each direction
     NewShares new_shares_;
-    std::vector<double> brought_;  ///< by buffer: cells at scattered addresses that have been touched
+    std::vector<double> brought_;        ///< by buffer: cells at scattered addresses that have been touched
+    std::vector<double> brought_lines_;  ///< by buffer: bytes of their lines
+    std::vector<double> fullest_turns_;  ///< by access: sum of the shares that ask the fullest slice
+    bool skewed_ = false;                ///< some access asks one slice most
+    /// Loads under way that other warps of their CTA may find.
+    struct Arrival {
+        std::int64_t execution = -1;
+        Ticks first = 0, last = 0;
+    };
+    std::size_t waited_ = 0;         ///< number of buffers and accesses of which loads may be found so
+    std::vector<Arrival> arrivals_;  ///< by slot, then by buffer and access
     std::vector<double>
         turns_;                ///< by access: sum of the shares of its scattered requests that wait for DRAM
     std::uint64_t draws_ = 0;  ///< places of scattered requests drawn so far
-    double sector_;
+    double sector_, line_;
     bool over_dirty_;
     double capacity_;
     double visits_;  ///< visits to L2 slices by a sector read for the first time

@@ -9,6 +9,8 @@
 #include "model/kernel/matrix_work.hpp"
 #include "model/kernel/typical_item.hpp"
 #include "model/kernel/walk.hpp"
+#include "model/machine/atomics/atomic_service.hpp"
+#include "model/machine/atomics/atomics.hpp"
 #include "model/machine/cluster/cluster.hpp"
 #include "model/machine/demand/op_kind.hpp"
 #include "model/machine/dram/filled_sectors.hpp"
@@ -18,6 +20,7 @@
 #include "model/machine/issue/operand_turns.hpp"
 #include "model/machine/l1/access_demand.hpp"
 #include "model/machine/l1/constants.hpp"
+#include "model/machine/l1/l1_neighbours.hpp"
 #include "model/machine/l1/l1_room.hpp"
 #include "model/machine/l1/l1_share.hpp"
 #include "model/machine/l1/lane_copies.hpp"
@@ -26,9 +29,11 @@
 #include "model/machine/l1/local_memory.hpp"
 #include "model/machine/l1/row_lanes.hpp"
 #include "model/machine/l1/row_sectors.hpp"
+#include "model/machine/l1/sectors_in_use.hpp"
 #include "model/machine/l2/crossbar.hpp"
 #include "model/machine/l2/l2_room.hpp"
 #include "model/machine/l2/others_on_sm.hpp"
+#include "model/machine/l2/scattered_reads.hpp"
 #include "model/machine/occupancy/placement.hpp"
 #include "model/machine/occupancy/sm_limits.hpp"
 #include "model/machine/occupancy/waves.hpp"
@@ -38,7 +43,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace warptime::model::simulation {
 
@@ -94,9 +102,11 @@ class Planner {
         fits_ = footprint <= machine::room_for_all(gpu);
     }
 
-    void add(const kernel::Role& role, const Op& op, const kernel::Freedom& free, double lanes, OpPlan& p) {
+    void add(const kernel::Role& role, const Op& op, const kernel::Freedom& free, double lanes,
+             std::size_t depth, OpPlan& p) {
         free_ = &free;
         lanes_ = lanes;
+        depth_ = depth;
         const hw::InstructionCost& cost = gpu_.instructions[op.cls];
         const auto count = static_cast<double>(op.count);
         p.instructions = count * cost.machine.value();
@@ -191,6 +201,10 @@ class Planner {
         p.shared = ticks_of(shared / gpu_.shared.bandwidth.value());
         if (op.cls == InstructionClass::ld_constant) {
             p.constants = ticks_of((machine::constant_cycles(kernel_, op, gpu_) * count).value());
+            const double addresses = machine::constant_addresses(kernel_, op);
+            p.constants_missed =
+                std::min(1.0, machine::constants_missed(kernel_, op, gpu_) * count * addresses);
+            p.constants_wait = ticks_of(std::max(0.0, gpu_.latency.constant.value() - latency));
         }
         if (machine::goes_to_peers(kernel_, op)) {
             p.cluster = ticks_of((machine::peer_cycles(kernel_, op, gpu_) * count).value());
@@ -207,6 +221,13 @@ class Planner {
             a.whole = reach_[buffer].bytes(machine::bytes_in_use(kernel_.buffers[buffer], 1.0));
             a.completed =
                 machine::are_completed(stores_[buffer].written, std::min(stores_[buffer].parted, a.whole));
+            if (a.access->pattern == PatternKind::listed && a.part > 0.0) {
+                const Places& places = places_[buffer];
+                const double lines = std::max(1.0, places.span / pieces_.line);
+                const double parts = machine::parts_of_line(a.part, places.sectors, gpu_);
+                a.reach = lines * std::min(pieces_.line, parts * a.part);
+                a.reach_lines = lines * pieces_.line;
+            }
         }
     }
 
@@ -257,7 +278,7 @@ class Planner {
             machine::touched_by_share(machine::touch_of(kernel_, access, 1.0, pieces_), active);
         if (access.direction == kernel::Direction::write) return machine::store_passes(touch);
         if (!machine::is_taken_by_line(op, access)) return 0.0;
-        return machine::load_passes(touch, access.bytes, l1_hits(role, op, 1.0), gpu_, active);
+        return machine::load_passes(touch, access.bytes, l1_hits(role, op), gpu_, active);
     }
 
     /// Cycles of one instruction: lanes of a pattern take a line a cycle, or the time of their bytes.
@@ -277,14 +298,35 @@ class Planner {
             const double active = op.active * lanes_;
             return machine::line_load_cycles(
                 machine::touched_by_share(machine::touch_of(kernel_, access, 1.0, pieces_), active),
-                access.bytes, l1_hits(role, op, 1.0), gpu_, active);
+                access.bytes, l1_hits(role, op), gpu_, active);
         }
         return gpu_.l1.request_interval.value();
     }
 
-    /// Share of an op's reads that the L1 serves. With `lines`: the share of warps that find that many lines
-    /// there.
-    double l1_hits(const kernel::Role& role, const Op& op, double lines) const {
+    [[nodiscard]] bool may_meet_neighbours(const Op& op) const {
+        return op.cls == InstructionClass::ld_global && op.access_count == 1;
+    }
+
+    /// Share of an op's reads that the L1 serves.
+    double l1_hits(const kernel::Role& role, const Op& op) const {
+        const double own = own_hits(role, op, 1.0);
+        return may_meet_neighbours(op) ? own + (1.0 - own) * neighbours_.found(op.first_access) : own;
+    }
+
+    /// Share of its warps that find all of their `lines` there. Scattered lines are found one by one, lines
+    /// of the same slice together.
+    double whole_hits(const kernel::Role& role, const Op& op, double lines) const {
+        const double own = own_hits(role, op, lines);
+        if (!may_meet_neighbours(op)) return own;
+        const PatternKind pattern = kernel_.accesses[op.first_access].pattern;
+        const bool apart = pattern == PatternKind::random || pattern == PatternKind::listed;
+        const double found = neighbours_.found_at_once(op.first_access);
+        return own + (1.0 - own) * (apart ? std::pow(found, lines) : found);
+    }
+
+    /// Share of an op's reads that the L1 serves with what the CTA has read before, or of the warps that find
+    /// so many lines.
+    double own_hits(const kernel::Role& role, const Op& op, double lines) const {
         if (!machine::may_hit_l1(kernel_, op)) return 0.0;
         return machine::l1_hit_share(kernel_, op,
                                      {*free_, static_cast<double>(role.warps * role.instances), lanes_, room_,
@@ -349,7 +391,7 @@ class Planner {
     double path_passes_of_load(const kernel::Role& role, const Op& op) const {
         const machine::LaneTouch touch =
             machine::touch_of(kernel_, kernel_.accesses[op.first_access], op.active, pieces_);
-        const double hits = l1_hits(role, op, 1.0);
+        const double hits = l1_hits(role, op);
         return touch.lines * (1.0 - hits) + machine::hit_cycles(touch, gpu_) * hits;
     }
 
@@ -379,7 +421,12 @@ class Planner {
         a.atomic = access.direction == kernel::Direction::atomic;
         a.local = machine::is_local(buffer);
         if (a.atomic) {
-            a.atomics = atomic_plan(kernel_, role, op, access, gpu_);
+            a.atomics = atomic_plan(kernel_, op, access, window_of(access.buffer), gpu_);
+            if (access.pattern == PatternKind::listed) {
+                const machine::AtomicTouch touch = machine::atomic_touch(kernel_, access, op.active, pieces_);
+                note_lines(access, static_cast<double>(op.count), touch.lines, touch.sectors, a);
+            }
+            note_skew(access, static_cast<double>(op.count), a);
         }
         a.collective = access.pattern == PatternKind::collective;
         a.starts_in_l2 = starts_in_l2(buffer, cache_, fits_);
@@ -431,6 +478,28 @@ class Planner {
         a.opened = count * demand.opened;
         a.sent = count * demand.sent * (1.0 - access.joined);
         a.kept = count * std::min(demand.useful, bytes.inside);
+        a.straight = depth_ == 0;
+        if (op.cls == InstructionClass::ld_global || op.cls == InstructionClass::st_global)
+            note_skew(access, count * demand.touch.lines, a);
+        if (a.straight && access.pattern == PatternKind::stride)
+            a.strided_lines = count * demand.touch.lines * pieces_.line;
+        if (a.strided_lines > 0.0 && a.opened > 0.0) a.gaps = std::max(0.0, a.strided_lines / a.opened - 1.0);
+        if (a.writes && access.pattern == PatternKind::listed && !a.local)
+            note_lines(access, count, demand.touch.lines, demand.touch.sectors, a);
+        if (a.local && a.writes) a.local_sectors = count * demand.touch.sectors * pieces_.sector;
+        if (access.pattern == PatternKind::broadcast && op.cls == InstructionClass::st_global) {
+            const double sent =
+                count * (1.0 - access.joined) * (demand.touch.sectors + demand.touch.parted) * pieces_.sector;
+            const double items = machine::items_at_work(kernel_, gpu_);
+            const machine::Window window = machine::atomic_window(kernel_, role, op, access, items);
+            a.hot = machine::hot_store_cycles({sent, window}, 1.0, gpu_).value();
+            plan_.skewed = plan_.skewed || a.hot > 0.0;
+        }
+        if (a.local && a.writes && access.pattern == PatternKind::listed) {
+            const double of_line = demand.touch.sectors * pieces_.sector / demand.touch.lines;
+            a.again_apart = pieces_.granule / pieces_.sector *
+                            machine::lone_share(of_line, pieces_.granule, pieces_.line);
+        }
         if (op.cls == InstructionClass::st_global) {
             machine::BufferTraffic stores;
             machine::note_parted(demand.touch, count, gpu_, stores);
@@ -443,8 +512,10 @@ class Planner {
             all.written += times * a.kept;
         }
         if (a.reads && !a.atomic) {
-            a.hits = l1_hits(role, op, 1.0);
-            a.all_hits = a.hits > 0.0 ? std::min(a.hits, l1_hits(role, op, demand.touch.lines)) : 0.0;
+            a.hits = l1_hits(role, op);
+            a.all_hits = a.hits > 0.0 ? std::min(a.hits, whole_hits(role, op, demand.touch.lines)) : 0.0;
+            if (!a.straight && access.reuse > 0 && role.warps > 1)
+                a.together = kernel_.reuse[access.reuse - 1U].together;
             const bool copies = machine::is_asynchronous_copy(op.cls);
             if (machine::is_load(op.cls) && !copies && machine::is_taken_by_line(op, access))
                 a.lines_under_way = count * demand.touch.lines;
@@ -452,7 +523,13 @@ class Planner {
         a.scattered = access.pattern == PatternKind::random || access.pattern == PatternKind::listed ||
                       access.pattern == PatternKind::stream;
         if (a.scattered && demand.touch.lines > 0.0) {
-            a.alone = machine::lone_share(demand.opened / demand.touch.lines, pieces_.granule, pieces_.line);
+            a.part = std::max(demand.opened / demand.touch.lines, 1.0);
+            a.alone = machine::lone_share(a.part, pieces_.granule, pieces_.line);
+        }
+        if (a.reads && access.pattern == PatternKind::listed) {
+            Places& places = places_[static_cast<std::size_t>(access.buffer)];
+            places.span = std::max(places.span, static_cast<double>(access.distinct * size));
+            places.sectors |= machine::sectors_in_use(kernel_, access, pieces_);
         }
         a.reach = static_cast<double>(access.distinct * size);
         if (!(a.reach > 0.0)) a.reach = static_cast<double>(buffer.bytes());
@@ -468,8 +545,13 @@ class Planner {
         // Few lines that lie side by side, at least half of them touched.
         constexpr double most_lines = 8.0;
         const double lines = static_cast<double>(a.high - a.low) / pieces_.line;
-        a.dense = lines <= most_lines && lines <= 2.0 * count * demand.touch.lines;
-        if (!a.dense && access.pattern == PatternKind::stride && demand.touch.lines > 1.0) {
+        const bool dense = lines <= most_lines && lines <= 2.0 * count * demand.touch.lines;
+        if (dense) {
+            a.runs = {{a.low, a.high}};
+        } else if (access.pattern == PatternKind::stride) {
+            a.runs = runs_of(access, op.count, size);
+        }
+        if (!dense && access.pattern == PatternKind::stride && demand.touch.lines > 1.0) {
             // Lanes far apart touch as many places, a stride apart.
             const bool within = std::abs(access.inner * size) >= static_cast<std::int64_t>(pieces_.line) &&
                                 access.inner_extent > 1;
@@ -478,10 +560,73 @@ class Planner {
         }
     }
 
+    /// Bytes side by side that the lanes of a strided access touch. None where there are more than a warp has
+    /// lanes.
+    [[nodiscard]] std::vector<AccessPlan::Run> runs_of(const Access& access, std::int64_t count,
+                                                       std::int64_t size) const {
+        constexpr std::int64_t warp = 32;
+        std::vector<AccessPlan::Run> all, runs;
+        if (count > warp) return runs;
+        for (std::int64_t lane = 0; lane < warp; ++lane) {
+            const std::int64_t at =
+                (lane % access.inner_extent * access.inner + lane / access.inner_extent * access.outer) *
+                size;
+            for (std::int64_t i = 0; i < count; ++i) {
+                const std::int64_t first = at + i * access.step * size;
+                all.push_back({first, first + access.bytes});
+            }
+        }
+        std::sort(all.begin(), all.end(),
+                  [](const AccessPlan::Run& x, const AccessPlan::Run& y) { return x.low < y.low; });
+        const auto near = static_cast<std::int64_t>(pieces_.sector);
+        for (const AccessPlan::Run& own : all) {
+            if (!runs.empty() && own.low < runs.back().high + near) {
+                runs.back().high = std::max(runs.back().high, own.high);
+            } else {
+                runs.push_back(own);
+            }
+        }
+        if (runs.size() > static_cast<std::size_t>(warp)) runs.clear();
+        return runs;
+    }
+
+    /// Which part of the executions ask the slice that is asked most.
+    void note_skew(const Access& access, double lines, AccessPlan& a) {
+        a.skew = access.skew;
+        if (access.skew == 1.0) return;
+        plan_.skewed = true;
+        const double share = std::min(1.0, access.skew / machine::slices_of(gpu_));
+        a.in_fullest = 1.0 - std::pow(1.0 - share, std::max(1.0, lines));
+    }
+
+    /// Lines that a store or an atomic at listed places makes dirty.
+    void note_lines(const Access& access, double count, double lines, double sectors, AccessPlan& a) const {
+        a.lines_stored = count * lines * pieces_.line;
+        a.sectors_stored = count * sectors * pieces_.sector;
+        a.apart = std::max(a.apart, machine::bytes_apart(kernel_, access));
+    }
+
+    /// Places of all atomics on a buffer that are under way at a time.
+    [[nodiscard]] const machine::Window& window_of(kernel::Id buffer) {
+        std::optional<machine::Window>& window = windows_[static_cast<std::size_t>(buffer)];
+        if (!window)
+            window = machine::atomic_window_of(kernel_, buffer, machine::items_at_work(kernel_, gpu_));
+        return *window;
+    }
+
     const Kernel& kernel_;
     const hw::Gpu& gpu_;
     prediction::Cache cache_;
     KernelPlan& plan_;
+    std::vector<std::optional<machine::Window>> windows_ =
+        std::vector<std::optional<machine::Window>>(kernel_.buffers.size());
+    machine::Neighbours neighbours_{kernel_, gpu_};
+    std::size_t depth_ = 0;  ///< loops around the op that is being added
+    struct Places {
+        double span = 0.0;          ///< bytes among which listed reads fall
+        std::uint32_t sectors = 0;  ///< of a line, that they ever ask for
+    };
+    std::vector<Places> places_ = std::vector<Places>(kernel_.buffers.size());  ///< by buffer
     bool narrow_rows_ = machine::has_narrow_rows(kernel_);
     bool fits_ = false;
     bool tensor_cores_read_ = false;  ///< operands in shared memory, by themselves
@@ -508,12 +653,12 @@ void set_blocks(const Kernel& kernel, std::vector<AccessPlan>& accesses, const h
         static_cast<std::int64_t>(std::exp2(std::round(std::log2(gpu.dram.access_bytes.value()))));
     std::vector<std::int64_t> of_buffer(kernel.buffers.size(), 8 * piece);
     for (const AccessPlan& a : accesses) {
-        if (!a.dense) continue;
+        if (a.runs.size() != 1) continue;
         std::int64_t& block = of_buffer[static_cast<std::size_t>(a.access->buffer)];
         while (block > piece && block > a.high - a.low) block /= 2;
     }
     for (AccessPlan& a : accesses) {
-        a.block = a.dense ? of_buffer[static_cast<std::size_t>(a.access->buffer)] : piece;
+        a.block = !a.runs.empty() ? of_buffer[static_cast<std::size_t>(a.access->buffer)] : piece;
         a.piece = piece;
     }
 }
@@ -567,7 +712,7 @@ KernelPlan::KernelPlan(const Kernel& kernel, const hw::Gpu& gpu, const predictio
             }
             if (kernel.nodes[n].kind == kernel::NodeKind::op) {
                 const std::size_t op = kernel.nodes[n].payload;
-                planner.add(role, kernel.ops[op], free, lanes, ops[op]);
+                planner.add(role, kernel.ops[op], free, lanes, depth, ops[op]);
                 if (kernel.ops[op].cls == InstructionClass::branch) {
                     ops[op].latency += ticks_of(machine::jump_cycles(around[op], gpu).value());
                 }
@@ -605,9 +750,9 @@ KernelPlan::KernelPlan(const Kernel& kernel, const hw::Gpu& gpu, const predictio
         }
         p.input_count = static_cast<std::uint32_t>(inputs.size()) - p.first_input;
         p.plain = !p.copies && !p.drains && !p.queued && p.access_count == 0 && p.special == 0 &&
-                  p.shared == 0 && p.l1 == 0 && p.cluster == 0 && p.constants == 0 && p.barrier == 0 &&
-                  p.first_fetch == 0 && p.acknowledged == 0 && p.turn == 0 &&
-                  kernel.ops[id].completes == kernel::no_id;
+                  p.shared == 0 && p.l1 == 0 && p.cluster == 0 && p.constants == 0 &&
+                  p.constants_missed == 0.0 && p.barrier == 0 && p.first_fetch == 0 && p.acknowledged == 0 &&
+                  p.turn == 0 && kernel.ops[id].completes == kernel::no_id;
     }
 }
 

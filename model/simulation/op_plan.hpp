@@ -52,16 +52,34 @@ struct AccessPlan {  // NOLINT(clang-analyzer-optin.performance.Padding): fields
     double apart = 0.0;             ///< bytes among which a warp's scattered stores fall; 0: in order
     bool completed = false;         ///< later stores cover the rest of such sectors
     double hits = 0.0,
-           all_hits = 0.0;         ///< share that the L1 serves; share of executions that it serves whole
-    bool scattered = false;        ///< at addresses that follow no order
-    double reach = 0.0;            ///< bytes among which scattered addresses fall
+           all_hits = 0.0;        ///< share that the L1 serves; share of executions that it serves whole
+    bool scattered = false;       ///< at addresses that follow no order
+    double reach = 0.0;           ///< bytes among which scattered addresses fall, those of sectors in use
+    double reach_lines = 0.0;     ///< bytes of the lines that hold these; 0: the same
+    double part = 0.0;            ///< bytes of a line that a visit to a scattered address brings
+    double skew = 1.0;            ///< requests of the slice that is asked most, against the mean
+    double hot = 0.0;             ///< cycles of the slice of a word that all warps store to
+    double local_sectors = 0.0;   ///< bytes of the sectors of a store to local memory
+    double in_fullest = 0.0;      ///< share of the executions that ask this slice
+    double lines_stored = 0.0;    ///< bytes of the lines that a store or an atomic at listed places touches
+    double sectors_stored = 0.0;  ///< bytes of their sectors
+    double gaps = 0.0;  ///< bytes that nobody asks for, of the lines that strides outside of loops open
+    double strided_lines = 0.0;    ///< bytes of the lines that strides outside of loops touch
+    double again_apart = 0.0;      ///< bytes of DRAM's lone pieces for each byte of local memory that leaves
+    double together = 0.0;         ///< share of a loop's loads that find lines while these are under way
+    bool straight = false;         ///< outside of loops
     double whole = 0.0;            ///< bytes of its buffer that all accesses reach; of local memory, a CTA's
     double lines_under_way = 0.0;  ///< lines of a load that each keep a place in the L1
     std::int64_t low = 0, high = 0;  ///< bytes from the place of lane 0 to those of all lanes
-    bool dense = false;              ///< most of the bytes from low to high are touched
-    std::int64_t block = 0;          ///< bytes of the blocks by which L2 knows them
-    std::int64_t piece = 0;          ///< bytes of the pieces of a block that L2 has or lacks
-    std::size_t place = 0;           ///< among the accesses of the kernel
+    /// Places that its lanes touch, as bytes side by side, each from the place of lane 0: a single one from
+    /// low to high where it touches most of the bytes between.
+    struct Run {
+        std::int64_t low = 0, high = 0;
+    };
+    std::vector<Run> runs;
+    std::int64_t block = 0;  ///< bytes of the blocks by which L2 knows them
+    std::int64_t piece = 0;  ///< bytes of the pieces of a block that L2 has or lacks
+    std::size_t place = 0;   ///< among the accesses of the kernel
 };
 
 /// Durations of one execution by one warp.
@@ -97,10 +115,12 @@ struct OpPlan {
     Ticks special = 0;      ///< of the special-function unit, beside the op's own unit
     Ticks shared = 0;
     Ticks l1 = 0;
-    Ticks constants = 0;     ///< of the path for constants
-    Ticks cluster = 0;       ///< of the path to the other SMs of the cluster
-    Ticks barrier = 0;       ///< of the place where warps of the SM arrive to meet
-    Ticks turn = 0;          ///< of bulk loads: from a trip's first one to the begin of the next trip
+    Ticks constants = 0;            ///< of the path for constants
+    double constants_missed = 0.0;  ///< share of its executions that wait for a line of constants
+    Ticks constants_wait = 0;       ///< until which it takes so much longer
+    Ticks cluster = 0;              ///< of the path to the other SMs of the cluster
+    Ticks barrier = 0;              ///< of the place where warps of the SM arrive to meet
+    Ticks turn = 0;                 ///< of bulk loads: from a trip's first one to the begin of the next trip
     Ticks acknowledged = 0;  ///< of stores: from leaving the SM to the acknowledgement of their arrival
     std::size_t first_access = 0, access_count = 0;
 };
@@ -123,6 +143,7 @@ struct KernelPlan {
     bool uses_bulk = false;
     bool loads = false;
     double tensor_rate = 0.0;  ///< FLOP per cycle and SM of the matrix type used last
+    bool skewed = false;       ///< some accesses ask one slice of the L2 most
 };
 
 }  // namespace warptime::model::simulation

@@ -96,12 +96,14 @@ class Simulation {
                 machine::fullest_group(gpu, std::min(result_.sms, result_.ctas), kernel.cluster.volume()),
                 1.0 / stands_for_),
           memory_(kernel, gpu, conditions, chip_, 1.0 / stands_for_,
-                  new_shares(kernel, plan_, cut_, result_.occupancy.ctas_per_sm)) {
+                  new_shares(kernel, plan_, cut_, result_.occupancy.ctas_per_sm), plan_.skewed) {
         const auto slots = std::min<std::int64_t>(ctas_run_, sms_run_ * result_.occupancy.ctas_per_sm);
         free_.assign(static_cast<std::size_t>(sms_run_), result_.occupancy.ctas_per_sm);
         taken_.assign(static_cast<std::size_t>(sms_run_),
                       std::vector<bool>(static_cast<std::size_t>(result_.occupancy.ctas_per_sm)));
         last_end_.assign(static_cast<std::size_t>(sms_run_), 0.0);
+        handed_out_.assign(static_cast<std::size_t>(sms_run_), 0);
+        even_part_ = (ctas_run_ + sms_run_ - 1) / sms_run_;
         launch_interval_ = ticks_of(cycles_of(launch_interval_) * stands_for_);
         for (std::int64_t slot = 0; slot < slots; ++slot) {
             ctas_.emplace_back(kernel, rules_);
@@ -200,9 +202,12 @@ class Simulation {
     void dispatch(Ticks now) {
         const auto cluster = static_cast<std::size_t>(kernel_.cluster.volume());
         while (next_cta_ < ctas_run_ && unused_.size() >= cluster) {
+            if (unused_.size() < ctas_.size() && room_for_even_parts() < static_cast<std::int64_t>(cluster))
+                return;
             for (std::size_t i = 0; i < cluster; ++i) {
-                const auto sm = std::max_element(free_.begin(), free_.end());
+                const auto sm = roomiest();
                 --*sm;
+                ++handed_out_[static_cast<std::size_t>(sm - free_.begin())];
                 const std::uint32_t slot = unused_.back();
                 unused_.pop_back();
                 ctas_[slot].id = cut_.id(next_cta_);
@@ -213,6 +218,29 @@ class Simulation {
                 queue_.push(chip_.dispatcher.serve(now, launch_interval_), event(cta_starts, slot));
             }
         }
+    }
+
+    /// CTAs that SMs have room for which have not had their even part of all CTAs. An SM works off its oldest
+    /// warps first, so that its CTAs end one after another and others get the next ones in turn.
+    [[nodiscard]] std::int64_t room_for_even_parts() const {
+        std::int64_t room = 0;
+        for (std::size_t sm = 0; sm < free_.size(); ++sm)
+            room +=
+                std::max<std::int64_t>(0, std::min<std::int64_t>(free_[sm], even_part_ - handed_out_[sm]));
+        return room;
+    }
+
+    /// The SM with most room, among those that have not had their even part of all CTAs.
+    std::vector<int>::iterator roomiest() {
+        auto best = free_.begin();
+        const auto key = [&](std::vector<int>::iterator sm) {
+            const bool more = handed_out_[static_cast<std::size_t>(sm - free_.begin())] < even_part_;
+            return *sm > 0 ? (more ? 1000000 : 0) + *sm : 0;
+        };
+        for (auto sm = free_.begin(); sm != free_.end(); ++sm) {
+            if (key(best) < key(sm)) best = sm;
+        }
+        return best;
     }
 
     /// First place of the SM that no CTA has.
@@ -232,6 +260,7 @@ class Simulation {
         cta.items.clear();
         items_.append_of_cta(cta.id, cta.items);
         cta.tokens.restart();
+        memory_.begin(slot);
         if (places_.empty()) {
             leave(slot);
         }
@@ -265,7 +294,7 @@ class Simulation {
                        &turned_,
                        &trip_ended_};
         // There is one such warp, however many SMs its SM stands for.
-        warp.sms = slowest && halfway ? 1.0 : stands_for_;
+        warp.sms = slowest && halfway ? 1.0 : cut_.sms_of(cta.id);
     }
 
     // ---- time of the whole kernel: where all warps at work stand for others, it passes as many times as
@@ -611,6 +640,7 @@ class Simulation {
         done = std::max(done, sm.cluster.serve(now, part_of(plan.cluster, enabled)));
         Ticks arrived = 0;   // arrival of its stores in the L2
         double lines = 0.0;  // that keep places in the L1
+        Ticks held = 0;      // time until which they do
         for (std::size_t a = 0; enabled > 0.0 && a < plan.access_count; ++a) {
             const Requester who{&warp.at,
                                 warp.history[plan.history],
@@ -623,7 +653,8 @@ class Simulation {
                                 warp.cursor.place().weight < 1.0,
                                 warp.sms,
                                 warp.stands_for,
-                                cta.seed};
+                                cta.seed,
+                                warp.slot_of_cta};
             const MemoryPath::Reply reply =
                 memory_.access(sm, op, plan, plan_.accesses[plan.first_access + a], who, now);
             // The last instruction of a load has its latency too; a chain pays it again for each link.
@@ -634,13 +665,16 @@ class Simulation {
                                       (plan.links - 1) * latency);
             arrived = std::max(arrived, reply.arrived);
             lines += reply.lines;
+            held = std::max(held, reply.held);
         }
         if (plan.lines > 0.0) {
-            take_places(static_cast<std::uint32_t>(&warp - warps_.data()), sm, lines, done, now);
+            take_places(static_cast<std::uint32_t>(&warp - warps_.data()), sm, lines, std::min(held, done),
+                        now);
         }
         if (plan.acknowledged > 0) {
             warp.stored = std::max(warp.stored, std::max(done, arrived) + plan.acknowledged);
         }
+        if (plan.constants_missed > 0.0) done += missed_constants(id, plan, enabled);
         if (plan.drains) {
             done = std::max(done, warp.stored);
             warp.stored = 0;
@@ -655,6 +689,16 @@ class Simulation {
             warp.ready = std::max(warp.ready, done);
             if (traced(cta)) trace_->ops.back().ready = warp.ready;
         }
+    }
+
+    /// Time that a load of constants takes beyond one that finds them near: those that begin a line.
+    Ticks missed_constants(Id id, const OpPlan& plan, double enabled) {
+        constants_.resize(kernel_.ops.size());
+        double& turn = constants_[static_cast<std::size_t>(id)];
+        turn += plan.constants_missed * enabled;
+        if (turn < 1.0) return 0;
+        turn -= 1.0;
+        return plan.constants_wait;
     }
 
     /// Time when the code of an op is there. Warps that reach it in the same trip share one fetch.
@@ -691,12 +735,16 @@ class Simulation {
         const std::int64_t* loops = std::begin(warp.at.loop);
         const std::int64_t* around = loops + hand_over_depth_;
         if (id == kernel_.hand_overs.wait) {
+            looked_ = looks_ == 0 ? cycles_of(done - start) : std::min(looked_, cycles_of(done - start));
+            ++looks_;
             cta.looked = start;
             cta.look = done - start;
             std::copy(loops, around, cta.looked_in.begin());
         } else if (id == kernel_.hand_overs.told && cta.look > 0 &&
                    std::equal(loops, around, cta.looked_in.begin())) {
-            handed_ += cycles_of(std::max(cta.look, issued - cta.looked));
+            // CTAs that look at the same time wait for one another. Later, one looks at a time.
+            const double each = cycles_of(std::max(cta.look, issued - cta.looked));
+            handed_ = hand_overs_ == 0 ? each : std::min(handed_, each);
             ++hand_overs_;
             cta.look = 0;
         }
@@ -757,12 +805,13 @@ class Simulation {
 
     Run finished() {
         // Requests to L2 and DRAM belong to the kernel; CTAs without work take the time to be handed out.
-        result_.end =
-            std::max({result_.end, chip_.l2.free_at(), chip_.atomics.free_at(), chip_.dram.free_at()});
+        result_.end = std::max({result_.end, chip_.l2.free_at(), chip_.fullest.free_at(),
+                                chip_.atomics.free_at(), chip_.dram.free_at()});
         result_.busy = busy_of(chip_);
         stretch();
-        if (hand_overs_ > 0) {
-            const double each = handed_ / static_cast<double>(hand_overs_);
+        if (looks_ > 0) {
+            // Where no CTA both looks and tells the next one, a hand-over is a look.
+            const double each = hand_overs_ > 0 ? handed_ : looked_;
             result_.end = std::max(result_.end, first_end_ + ticks_of(each * kernel_.hand_overs.in_series));
         }
         result_.first_idle = result_.end;
@@ -817,13 +866,17 @@ class Simulation {
     Ticks real_since_ = 0;
     Ticks first_end_ = 0;              ///< end of the CTA that ended first
     std::size_t hand_over_depth_ = 0;  ///< loops around both ends of a hand-over
-    double handed_ = 0.0;              ///< cycles of all hand-overs from CTA to CTA
+    double handed_ = 0.0;              ///< cycles of the shortest hand-over from CTA to CTA
     std::int64_t hand_overs_ = 0;
+    double looked_ = 0.0;  ///< cycles of the shortest look at a word of another CTA
+    std::int64_t looks_ = 0;
     std::int64_t at_work_ = 0;   ///< warps
     double standing_for_ = 0.0;  ///< sum over them
     std::int64_t next_cta_ = 0;
     std::int64_t next_item_ = 0;
     std::vector<int> free_;                 ///< CTAs that each SM has room for
+    std::vector<std::int64_t> handed_out_;  ///< CTAs that each SM has had
+    std::int64_t even_part_ = 0;            ///< of the CTAs, for an SM
     std::vector<std::vector<bool>> taken_;  ///< places of each SM
     std::vector<double> last_end_;          ///< of the CTAs of each SM
     std::vector<std::uint32_t> unused_;     ///< slots, the next one last
@@ -831,6 +884,7 @@ class Simulation {
     std::vector<Warp> warps_;               ///< by slot and warp
     std::vector<std::int64_t> history_;     ///< of all warps
     std::vector<std::uint32_t> woken_;
+    std::vector<double> constants_;  ///< by op: sum of the shares of its loads that begin a line of constants
 };
 
 }  // namespace

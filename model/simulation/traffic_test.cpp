@@ -284,3 +284,78 @@ TEST_CASE("a run that is cut tells the time and the traffic of the whole kernel"
         CHECK(part.warp_cycles == doctest::Approx(all.warp_cycles).epsilon(near + 0.01));
     }
 }
+
+TEST_CASE("rows of lanes far apart are brought once, however CTAs overlap") {
+    // Two rows of 16 words a warp, 4 kB apart; each CTA begins 8 words behind the one before.
+    const Run run = run_of(grid_of(256,
+                                   "    op 0 ld_global\n      access read b stride origin={8*tile.0} "
+                                   "inner_extent=16 inner=1 outer=4096\n"));
+    CHECK(run.traffic.dram_read == doctest::Approx(2.0 * (255.0 * 8 + 16) * 4).epsilon(0.03));
+}
+
+TEST_CASE("warps that find lines under way wait for these, those that come later do not") {
+    const auto time = [](const std::string& together) {
+        std::string record = "  reuse";
+        for (int i = 0; i < 18; ++i) record += " 0.5";
+        return static_cast<double>(
+            run_of("kernel \"k\"\n  grid 1 1 1\n  cta 64 1 1\n  schedule one_per_cta tiles=1\n  buffer \"b\" "
+                   "extent=16777216\n" +
+                   record + together +
+                   "\n  role \"r\" warps=2\n    loop trips={64}\n      op 0 ld_global\n        access read b "
+                   "contiguous origin={32*loop.0} reuse=1\n      op 1 fma_f32 deps=0\n    end\n  end\nend\n")
+                .end);
+    };
+    const double found = time("");
+    const double under_way = time(" together=0.5");
+    CHECK(under_way > 1.3 * found);
+}
+
+TEST_CASE("the slice that is asked most holds the kernel up, and a word that all store to as well") {
+    const auto busy = [](const std::string& skew) {
+        return run_of(grid_of(
+            2048,
+            "    op 0 ld_global\n      access read b contiguous origin={32*tile.0} bytes=4" + skew + "\n"));
+    };
+    const Run even = busy("");
+    const Run skewed = busy(" skew=64");
+    const double all = even.traffic.l2_read * 1.5 / (gpu().l2.bandwidth.value() * gpu().sm.count.value());
+    CHECK(cycles_of(skewed.end) > 64.0 * all);
+    CHECK(even.end < skewed.end);
+    const auto store = [](const std::string& place) {
+        return run_of(grid_of(4096,
+                              "    loop trips={16}\n      op 0 st_global\n        access write " + place +
+                                  "\n    end\n",
+                              "  buffer \"flag\" extent=1\n"))
+            .end;
+    };
+    CHECK(store("flag broadcast origin={0}") > store("b contiguous origin={32*tile.0 + 131072*loop.0}"));
+}
+
+TEST_CASE("lines of which one sector is stored leave in pieces of DRAM") {
+    const std::string store =
+        "    op 0 st_global\n      access write b stride origin={1024*tile.0} inner=32\n";
+    const std::string dense =
+        "    op 0 st_global\n      access write b contiguous origin={128*tile.0} bytes=16\n";
+    const Run apart = run_of(grid_of(16384, store));
+    const Run side_by_side = run_of(grid_of(16384, dense));
+    CHECK(apart.traffic.l2_written == 16384.0 * 128);
+    CHECK(side_by_side.traffic.l2_written == 16384.0 * 512);
+    CHECK(apart.traffic.dram_written > 1.2 * side_by_side.traffic.dram_written);
+}
+
+TEST_CASE("trips that loops take beyond a buffer read inside of it instead") {
+    const Run run = run_of(grid_of(
+        4,
+        "    loop trips={64}\n      op 0 ld_global\n        access read b contiguous origin={32*tile.0 + "
+        "524288*loop.0}\n    end\n"));
+    CHECK(run.traffic.received == 4.0 * 64 * 128);
+}
+
+TEST_CASE("CTAs of a second wave go to SMs in turn") {
+    // All SMs full, and a tenth more CTAs: no SM gets more than one of these.
+    const auto cycles = [](int ctas) {
+        return cycles_of(run_of(grid_of(ctas, "    loop trips={400}\n      op 0 mufu\n    end\n")).end);
+    };
+    const int full = 132 * 32;
+    CHECK(cycles(full + 132) < 1.2 * cycles(full));
+}

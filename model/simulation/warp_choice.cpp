@@ -34,6 +34,23 @@ bool orders_trips(const kernel::Kernel& kernel, const kernel::Node& wait) {
     return kernel.tokens[token].kind != kernel::TokenKind::named_barrier;
 }
 
+/// How two branches without anything between them belong together. Code of one condition may be written as
+/// several branches: then the slowest warps take all of these or none. Shares that make up all are those of a
+/// condition and its contrary.
+LoopKinds::Counterpart counterpart_of(const kernel::Kernel& kernel, const kernel::Node& before,
+                                      const kernel::Node& behind) {
+    constexpr double rounding = 1e-9;
+    const kernel::Branch& one = kernel.branches[before.payload];
+    const kernel::Branch& other = kernel.branches[behind.payload];
+    const bool known = one.slowest.of_grid >= 0.0 || other.slowest.of_grid >= 0.0;
+    const bool alike = std::abs(one.slowest.of_cta - other.slowest.of_cta) < rounding &&
+                       std::abs(one.slowest.of_grid - other.slowest.of_grid) < rounding;
+    if (known && alike && std::abs(one.warps_taking - other.warps_taking) < rounding) return {&before, true};
+    if (!(known && alike) && std::abs(one.warps_taking + other.warps_taking - 1.0) < rounding)
+        return {&before, false};
+    return {};
+}
+
 bool waits_or_signals(const kernel::Node& node) {
     return node.kind == NodeKind::wait || node.kind == NodeKind::signal;
 }
@@ -41,7 +58,16 @@ bool waits_or_signals(const kernel::Node& node) {
 }  // namespace
 
 LoopKinds::LoopKinds(const kernel::Kernel& kernel)
-    : kernel_(&kernel), meets_(kernel.nodes.size()), serial_(kernel.loops.size()) {
+    : kernel_(&kernel),
+      meets_(kernel.nodes.size()),
+      counterpart_(kernel.nodes.size()),
+      serial_(kernel.loops.size()) {
+    for (std::size_t n = 0; n < kernel.nodes.size(); ++n) {
+        const std::size_t end = kernel.nodes[n].end;
+        if (kernel.nodes[n].kind == NodeKind::branch && end < kernel.nodes.size() &&
+            kernel.nodes[end].kind == NodeKind::branch)
+            counterpart_[end] = counterpart_of(kernel, kernel.nodes[n], kernel.nodes[end]);
+    }
     for (std::size_t n = 0; n < kernel.nodes.size(); ++n) {
         const kernel::Node& node = kernel.nodes[n];
         if (node.kind != NodeKind::loop && node.kind != NodeKind::branch) continue;
@@ -80,7 +106,8 @@ std::int64_t share_of_turn(double mean, double start, std::int64_t turn) {
 }
 
 double WarpChoice::own(double mean, const kernel::SlowestWarps& slowest) const {
-    if (slowest.of_cta < 0.0) return mean;
+    if (slowest.of_cta < 0.0)
+        return pace == Pace::slowest_of_grid && slowest.of_grid >= 0.0 ? slowest.of_grid : mean;
     switch (pace) {
         case Pace::slowest_of_grid:
             return std::max(slowest.of_grid, slowest.of_cta);
@@ -111,6 +138,10 @@ bool WarpChoice::takes(const kernel::Kernel& kernel, const kernel::Node& node,
     const kernel::Branch& branch = kernel.branches[node.payload];
     const double share = std::min(1.0, own(branch.warps_taking, branch.slowest));
     if (share >= 1.0) return true;
+    const LoopKinds::Counterpart& other = kinds->counterpart(node);
+    if (other.branch != nullptr && branch.slowest.of_cta < 0.0) {
+        return takes(kernel, *other.branch, at) == other.same;
+    }
     const double start = fraction_of(scattered(~(seed + node.payload)));
     return share_of_turn(share, start, turn_of(at)) > 0;
 }

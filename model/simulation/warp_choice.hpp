@@ -29,6 +29,14 @@ class LoopKinds {
     /// The description of a loop says nothing about what goes from trip to trip: a trip begins when the
     /// results of the trip before are there.
     [[nodiscard]] bool serial(const kernel::Node& loop) const { return serial_[loop.payload]; }
+    /// The branch right before this one, where the same warps take both or the others do.
+    struct Counterpart {
+        const kernel::Node* branch = nullptr;  ///< null where there is none
+        bool same = false;
+    };
+    [[nodiscard]] const Counterpart& counterpart(const kernel::Node& branch) const {
+        return counterpart_[index_of(branch)];
+    }
     /// Trips after which guards of the loop's ops may repeat.
     [[nodiscard]] std::int64_t period(const kernel::Node& loop) const;
 
@@ -37,8 +45,9 @@ class LoopKinds {
         return static_cast<std::size_t>(&node - kernel_->nodes.data());
     }
     const kernel::Kernel* kernel_;
-    std::vector<bool> meets_;   ///< by node
-    std::vector<bool> serial_;  ///< by loop
+    std::vector<bool> meets_;               ///< by node
+    std::vector<Counterpart> counterpart_;  ///< by node
+    std::vector<bool> serial_;              ///< by loop
 };
 
 /// Even spread of a mean over turns: how often something happens in turn number `turn`; `start` in [0, 1).

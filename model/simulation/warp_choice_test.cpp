@@ -90,3 +90,38 @@ TEST_CASE("a trip waits for the one before where the description does not say wh
     const std::string stage = "  token \"t\" kind=mbarrier arrivals=4\n";
     CHECK_FALSE(serial("      op 0 fma_f32\n      signal t\n      wait t\n", stage));
 }
+
+TEST_CASE("branches side by side are taken by the same warps, by the others, or by chance") {
+    const auto body = [](const std::string& one, const std::string& other) {
+        return kernel_of("    branch warps_taking=" + one +
+                         "\n      op 0 fma_f32\n    end\n    branch warps_taking=" + other +
+                         "\n      op 1 fma_f32\n    end\n");
+    };
+    struct Counted {
+        int both = 0, none = 0;
+    };
+    const auto count = [](const kernel::Kernel& kernel) {
+        const LoopKinds kinds(kernel);
+        const Cut cut;
+        bool turned = false;
+        Counted counted;
+        for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+            const WarpChoice choice{&kinds, &cut, Pace::others, 4.0, scattered(seed), &turned};
+            const bool first = choice.takes(kernel, kernel.nodes[0], {});
+            const bool second = choice.takes(kernel, kernel.nodes[2], {});
+            counted.both += first && second ? 1 : 0;
+            counted.none += !first && !second ? 1 : 0;
+        }
+        return counted;
+    };
+    const Counted contrary = count(body("0.25", "0.75"));
+    CHECK(contrary.both == 0);
+    CHECK(contrary.none == 0);
+    const Counted same = count(body("0.5 slowest_of_grid=1", "0.5 slowest_of_grid=1"));
+    CHECK(same.both + same.none == 1000);
+    CHECK(same.both == doctest::Approx(500).epsilon(0.1));
+    const Counted unlike = count(body("0.5 slowest_of_grid=0", "0.5 slowest_of_grid=1"));
+    CHECK(unlike.both + unlike.none == 0);
+    const Counted chance = count(body("0.5", "0.25"));
+    CHECK(chance.both == doctest::Approx(125).epsilon(0.3));
+}

@@ -66,10 +66,7 @@ inline void add_atomic(const kernel::Kernel& kernel, const kernel::Role& role, c
     atomics.changed += trips * changed;
     atomics.returned += op.returns ? all * touch.passes() : 0.0;
     atomics.ordered += adds_in_float(op.dtype) ? all * touch.passes() : 0.0;
-    const Occupancy resident = residency(kernel, limits_of(gpu));
-    const double concurrent = std::min(static_cast<double>(kernel.schedule.item_count()),
-                                       gpu.sm.count.value() * resident.ctas_per_sm);
-    const Window window = atomic_window(kernel, role, op, access, concurrent);
+    const Window window = atomic_window(kernel, role, op, access, items_at_work(kernel, gpu));
     atomics.window =
         atomics.whole + atomics.part > all * touch.passes() ? atomics.window.with(window) : window;
     atomics.sectors = atomic_sectors(kernel, access, atomics.window.bytes(), pieces_of(gpu));

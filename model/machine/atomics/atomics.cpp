@@ -16,6 +16,7 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <span>
 
 namespace warptime::model::machine {
@@ -267,6 +268,22 @@ Window atomic_window(const kernel::Kernel& kernel, const kernel::Role& role, con
     const double first =
         static_cast<double>(kernel::evaluate(kernel, access.origin[0], kernel::Coordinates{})) * size;
     return reach >= whole ? Window{0.0, whole, true} : Window{first, first + reach, false};
+}
+
+Window atomic_window_of(const kernel::Kernel& kernel, kernel::Id buffer, double concurrent) {
+    std::optional<Window> all;
+    for (const kernel::Role& role : kernel.roles) {
+        for (std::size_t n = role.first_node; n < role.last_node; ++n) {
+            if (kernel.nodes[n].kind != kernel::NodeKind::op) continue;
+            const kernel::Op& op = kernel.ops[kernel.nodes[n].payload];
+            for (const kernel::Access& access : kernel.accesses_of(op)) {
+                if (access.buffer != buffer || access.direction != kernel::Direction::atomic) continue;
+                const Window own = atomic_window(kernel, role, op, access, concurrent);
+                all = all ? all->with(own) : own;
+            }
+        }
+    }
+    return all.value_or(Window{});
 }
 
 double atomic_sectors(const kernel::Kernel& kernel, const kernel::Access& access, double window_bytes,

@@ -47,6 +47,9 @@ struct AtomicTouch {
 [[nodiscard]] Window atomic_window(const kernel::Kernel& kernel, const kernel::Role& role,
                                    const kernel::Op& op, const kernel::Access& access, double concurrent);
 
+/// Such a window of all atomics on one buffer.
+[[nodiscard]] Window atomic_window_of(const kernel::Kernel& kernel, kernel::Id buffer, double concurrent);
+
 /// Distinct sectors of an access in such a window.
 [[nodiscard]] double atomic_sectors(const kernel::Kernel& kernel, const kernel::Access& access,
                                     double window_bytes, const MemoryPieces& pieces);

@@ -192,6 +192,27 @@ TEST_CASE("the window is what two turns touch, and never more than the buffer") 
     CHECK(bytes(8.0) == 256.0);
 }
 
+TEST_CASE("the window of a buffer spans those of all its atomics") {
+    const Case one(1024, 4, 4);
+    const machine::Window own =
+        machine::atomic_window(one.k, one.k.roles[0], one.k.ops[0], one.k.accesses[0], 4.0);
+    const machine::Window all = machine::atomic_window_of(one.k, one.k.accesses[0].buffer, 4.0);
+    CHECK(all.first == own.first);
+    CHECK(all.last == own.last);
+    CHECK(all.still == own.still);
+    // A second atomic farther on, by the same op.
+    Case two(1024, 4, 4);
+    kernel::Access far = two.k.accesses[0];
+    far.origin[0].constant += 512;
+    two.k.accesses.push_back(far);
+    two.k.ops[0].access_count = 2;
+    const machine::Window both = machine::atomic_window_of(two.k, far.buffer, 4.0);
+    const machine::Window second = machine::atomic_window(two.k, two.k.roles[0], two.k.ops[0], far, 4.0);
+    CHECK(both.first == std::min(own.first, second.first));
+    CHECK(both.last == std::max(own.last, second.last));
+    CHECK(machine::atomic_window_of(one.k, kernel::no_id, 4.0).bytes() == 0.0);
+}
+
 TEST_CASE("listed atomics touch the mean of all their listed executions") {
     // One word for all lanes, whole sectors side by side, and a line for each of two lanes.
     const Row one = row_of(640, 0);

@@ -21,6 +21,12 @@ namespace warptime::model::machine {
     return std::max(of_a_warp, gpu.l1.pending_share.value() * lines);
 }
 
+/// Share of the lines that wait for DRAM, of which the share `lost` comes from there, or behind such a line.
+/// `pending`: lines under way at a time.
+[[nodiscard]] inline double share_behind(double pending, double lost) {
+    return std::min(1.0, lost * (beyond_the_mean_of_many(pending) + 1.0));
+}
+
 /// Time of a place for a line, alone and for DRAM's queues at half utilisation (loaded_latency.hpp).
 struct HeldPlace {
     hw::Cycles alone{}, queued{};
@@ -34,7 +40,7 @@ struct HeldPlace {
 [[nodiscard]] inline HeldPlace held_place(double pending, double lost, bool apart, const hw::Cycles& near,
                                           const hw::Cycles& dram, const hw::Gpu& gpu) {
     if (!(near < dram)) return {near, {}};
-    const double behind = std::min(1.0, lost * (beyond_the_mean_of_many(pending) + 1.0));
+    const double behind = share_behind(pending, lost);
     const hw::Cycles wait = gpu.dram.queue * (beyond_the_mean_of_many(pending * lost) * behind);
     return {near * (1.0 - behind) + dram * behind, apart ? wait : hw::Cycles{}};
 }

@@ -67,4 +67,12 @@ TEST_CASE("places that are visited at random behave as the law says") {
     }
 }
 
+TEST_CASE("lines wait behind lost ones more often than they are lost, and never more than always") {
+    CHECK(share_behind(140.0, 0.0) == 0.0);
+    CHECK(share_behind(140.0, 1.0) == 1.0);
+    CHECK(share_behind(1.0, 0.25) == 0.25);
+    CHECK(share_behind(140.0, 0.05) > 0.05);
+    CHECK(share_behind(140.0, 0.05) == doctest::Approx(0.05 * (beyond_the_mean(140) + 1.0)).epsilon(0.01));
+}
+
 }  // namespace warptime::model::machine

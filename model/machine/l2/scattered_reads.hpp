@@ -11,7 +11,9 @@
 #include "model/machine/demand/expected_distinct.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <span>
 
 namespace warptime::model::machine {
@@ -23,6 +25,17 @@ struct ScatteredSet {
     double parts = 1.0;  ///< in a line; a visit that misses brings one
     double once = 0.0;   ///< parts that are visited at all
 };
+
+/// Bytes of a line that visits ever ask for. `sectors`: one bit for each sector that they do.
+[[nodiscard]] inline double bytes_of_sectors(std::uint32_t sectors, const hw::Gpu& gpu) {
+    return gpu.l1.sector.value() * std::popcount(sectors);
+}
+
+/// Parts of a line where a visit brings `part` bytes of it.
+[[nodiscard]] inline double parts_of_line(double part, std::uint32_t sectors, const hw::Gpu& gpu) {
+    return std::max(
+        1.0, std::min(gpu.l1.line.value() / part, bytes_of_sectors(sectors, gpu) / gpu.l1.sector.value()));
+}
 
 /// Parts that are visited at all, of `parts` with `words` each. Places that a kernel visits about once are
 /// mostly a list without repetitions: rows, edges or a permutation. So words are drawn without replacement: a

@@ -92,4 +92,14 @@ TEST_CASE("what stays fills the room") {
     CHECK(held == doctest::Approx(room()).epsilon(1e-6));
 }
 
+TEST_CASE("a line has as many parts as visits bring, and no more than sectors that they ask for") {
+    CHECK(bytes_of_sectors(0b1111U, gpu()) == gpu().l1.line.value());
+    CHECK(bytes_of_sectors(0b0100U, gpu()) == gpu().l1.sector.value());
+    CHECK(parts_of_line(gpu().l1.line.value(), 0b1111U, gpu()) == 1.0);
+    CHECK(parts_of_line(64.0, 0b1111U, gpu()) == 2.0);
+    // Of a structure of a line, one field is read.
+    CHECK(parts_of_line(64.0, 0b0001U, gpu()) == 1.0);
+    CHECK(parts_of_line(32.0, 0b0011U, gpu()) == 2.0);
+}
+
 }  // namespace warptime::model::machine

@@ -27,6 +27,11 @@ Occupancy residency(const kernel::Kernel& kernel, const SmLimits& limits) {
     return result;
 }
 
+double items_at_work(const kernel::Kernel& kernel, const hw::Gpu& gpu) {
+    return std::min(static_cast<double>(kernel.schedule.item_count()),
+                    gpu.sm.count.value() * residency(kernel, limits_of(gpu)).ctas_per_sm);
+}
+
 std::int64_t clusters_in_groups(std::span<const hw::Number> groups, std::int64_t cluster,
                                 std::int64_t ctas_per_sm) {
     std::int64_t clusters = 0;

@@ -19,6 +19,9 @@ namespace warptime::model::machine {
 /// CTAs of the kernel resident on one SM. Throws Error naming the resource when not even one fits.
 [[nodiscard]] Occupancy residency(const kernel::Kernel& kernel, const SmLimits& limits);
 
+/// Work items of the kernel that are under way at a time on the whole chip.
+[[nodiscard]] double items_at_work(const kernel::Kernel& kernel, const hw::Gpu& gpu);
+
 /// Clusters of `cluster` CTAs resident at once with `ctas_per_sm` CTAs an SM. Each group with at least as
 /// many SMs as a cluster has CTAs holds as many clusters as fit. Exact for the sizes and residencies recorded
 /// from the runtime (microbench_clusters).

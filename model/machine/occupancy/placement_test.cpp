@@ -26,6 +26,17 @@ TEST_CASE("residency follows the kernel's own resources") {
                          doctest::Contains("shared_bytes"), warptime::Error);
 }
 
+TEST_CASE("as many items are at work as the chip has room for, and no more than there are") {
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    warptime::model::kernel::Kernel kernel;
+    kernel.cta = {256, 1, 1};
+    kernel.registers_per_thread = 128;
+    kernel.schedule.tiles = {100, 1, 1, 1};
+    CHECK(machine::items_at_work(kernel, gpu) == 100.0);
+    kernel.schedule.tiles = {1000, 1, 1, 1};
+    CHECK(machine::items_at_work(kernel, gpu) == 2.0 * gpu.sm.count.value());
+}
+
 TEST_CASE("clusters reach the SMs of the recorded groups") {
     auto gpu = warptime::hw::load_gpu("h200-sxm");
     // What cudaOccupancyMaxActiveClusters and the largest grids of a library say of this chip.

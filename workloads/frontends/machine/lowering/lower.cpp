@@ -306,10 +306,32 @@ class Lowering {
         return known;
     }
 
+    /// A wait is described for all rounds of the code around. Phases that warps do not wait for, as those of
+    /// stages that nobody has filled yet, are complete from the start.
+    void pass_skipped(std::uint32_t wait, std::size_t ring, mk::Id token) {
+        const double skipped = rounds_ - times_of(wait);
+        passed_.resize(rings_.rings.size());
+        passed_[ring] += std::max(0, static_cast<std::int32_t>(std::lround(skipped)));
+        std::int32_t& initial = kernel_.tokens[static_cast<std::size_t>(token)].initial;
+        const TransactionRing& known = rings_.rings[ring];
+        initial = std::max(initial, std::min(known.stages, known.free + passed_[ring]));
+    }
+
+    /// Whether a wait can pass where all warps of the role come to it: not where only the code behind it
+    /// completes the phases, which then other warps of the role do.
+    [[nodiscard]] bool may_pass(std::uint32_t wait, std::size_t ring, mk::Id token) const {
+        if (kernel_.tokens[static_cast<std::size_t>(token)].initial > 0) return true;
+        return std::ranges::any_of(rings_.ring_of, [&](const auto& user) {
+            if (user.second != ring || is_wait_for_phase(line(user.first))) return false;
+            return user.first < wait || !role_->frequency.contains(user.first);
+        });
+    }
+
     // ---- roles
 
     void lower_role(const RoleBody& role, std::size_t number) {
         changed_.clear();
+        passed_.clear();
         role_ = &role;
         elected_ = elected_in(*input_.trace, role);
         gather_accesses(role);
@@ -490,6 +512,7 @@ class Lowering {
     /// Lowers the loop's own instructions and inner loops in the order of their addresses. `rounds`: how
     /// often a warp goes through this body.
     void lower_loop(const BodyLoop& loop, const Rounds& rounds) {
+        const double around = std::exchange(rounds_, rounds.mean);
         std::size_t inner = 0;
         std::size_t i = 0;
         while (i < loop.instructions.size() || inner < loop.inner.size()) {
@@ -516,6 +539,7 @@ class Lowering {
                           share, slowest_shares(loop.instructions[i], rounds, share));
             i = end;
         }
+        rounds_ = around;
     }
 
     /// Executions of an instruction by the slowest warps, for each time that they go through the body around;
@@ -537,10 +561,12 @@ class Lowering {
     /// Executions for each time that a warp goes through the body around: by an elected warp where only some
     /// warps do what the instruction does.
     [[nodiscard]] double share_of(std::uint32_t instruction, double rounds) const {
+        return times_of(instruction) / std::max(rounds, 1e-12);
+    }
+    /// Executions by a warp, or by an elected one.
+    [[nodiscard]] double times_of(std::uint32_t instruction) const {
         const auto elected = elected_.find(instruction);
-        const double times =
-            elected == elected_.end() ? role_->frequency.at(instruction).times : elected->second.times;
-        return times / std::max(rounds, 1e-12);
+        return elected == elected_.end() ? role_->frequency.at(instruction).times : elected->second.times;
     }
     static bool alike(double a, double b) {
         return (a >= always && b >= always && a < 2.0 - always && b < 2.0 - always) ||
@@ -843,7 +869,9 @@ class Lowering {
             add_barrier(first);
         }
         if (ring != rings_.ring_of.end() && waits) {
-            builder_.wait(ring_token(ring->second));
+            const mk::Id token = ring_token(ring->second);
+            pass_skipped(first, ring->second, token);
+            if (may_pass(first, ring->second, token)) builder_.wait(token);
         }
         if (is_commit(line(first))) {
             builder_.signal(copy_token(), mk::SignalOn::issue);
@@ -1460,6 +1488,8 @@ class Lowering {
     const RoleBody* role_ = nullptr;
     TransactionRings rings_;
     std::vector<mk::Id> ring_tokens_;           ///< by ring
+    std::vector<std::int32_t> passed_;          ///< by ring: waits that warps of the role skip
+    double rounds_ = 1.0;                       ///< of the loop that is being described, by a warp
     std::map<std::uint32_t, Elected> elected_;  ///< of the role
     std::map<std::string, mk::Id> changed_;  ///< by address: the last atomic of the role that changes a word
     std::map<std::uint32_t, mk::Id> op_of_;  ///< by instruction that looks at words or tells of them

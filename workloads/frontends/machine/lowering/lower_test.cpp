@@ -797,6 +797,65 @@ TEST_CASE("a ring that one thread fills becomes a token, and what the thread doe
           }) == trips);
 }
 
+/// Thread 0 sets up the barrier at 0 of shared memory, for one arrival of a thread with no bytes (R11).
+Lines one_barrier() {
+    const std::uint64_t count = (std::uint64_t{1} << 20U) - 1U;
+    const std::uint64_t word = (count << 1U) | (count << 43U);
+    return {"S2R R0, SR_TID.X",
+            "UMOV UR4, 0x0",
+            fmt::format("UMOV UR6, {:#x}", static_cast<std::uint32_t>(word)),
+            fmt::format("UMOV UR7, {:#x}", static_cast<std::uint32_t>(word >> 32U)),
+            "ISETP.GE.U32.AND P5, PT, R0, 0x20, PT",
+            "@!P5 SYNCS.EXCH.64 URZ, [UR4], UR6",
+            "BAR.SYNC.DEFER_BLOCKING 0x0",
+            "MOV R11, RZ",
+            "MOV R15, RZ"};
+}
+
+bool waits_for_ring(const mk::Kernel& kernel) {
+    return std::ranges::any_of(kernel.waits, [&](const mk::Wait& wait) {
+        return kernel.tokens[static_cast<std::size_t>(wait.token)].kind == mk::TokenKind::mbarrier;
+    });
+}
+
+TEST_CASE("a wait that the first trip skips finds its phase complete from the start") {
+    // Each trip but the first waits for the arrival of the trip before. The parity is bit 31 of R15.
+    for (const int trips : {3, 8}) {
+        const Lines body{fmt::format("ISETP.EQ.AND P4, PT, R10, {:#x}, PT", trips),
+                         "@P4 BRA `(first)",
+                         "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [URZ], R15",
+                         "IADD3 R15, R15, 0x80000000, RZ",
+                         "first:",
+                         "ISETP.EQ.AND P3, PT, R0, RZ, PT",
+                         "@P3 SYNCS.ARRIVE.TRANS64 RZ, [URZ], R11"};
+        const Program program(
+            joined({one_barrier(), counted_loop("loop", 10, fmt::format("{:#x}", trips), body)}),
+            with_parameters(0, 64));
+        const mk::Kernel kernel = lowered(program, one_cta(32));
+        CHECK_NOTHROW(mk::check(kernel));
+        const auto ring = std::ranges::find(kernel.tokens, mk::TokenKind::mbarrier, &mk::Token::kind);
+        REQUIRE(ring != kernel.tokens.end());
+        CHECK(waits_for_ring(kernel));
+        CHECK(ring->initial == 1);
+        CHECK_NOTHROW(mk::walk_totals(kernel, mk::WorkItem{}));
+    }
+}
+
+TEST_CASE("a wait of some warps for what other warps of the role do behind it is not one of all") {
+    const Program program(
+        joined({one_barrier(),
+                {"ISETP.GE.U32.AND P4, PT, R0, 0x60, PT", "@P4 BRA `(behind)",
+                 "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [URZ], R15",
+                 "behind:", "ISETP.EQ.AND P3, PT, R0, 0x60, PT", "@P3 SYNCS.ARRIVE.TRANS64 RZ, [URZ], R11"}}),
+        with_parameters(0, 64));
+    const mk::Kernel kernel = lowered(program, one_cta(128));
+    CHECK_NOTHROW(mk::check(kernel));
+    REQUIRE(kernel.roles.size() == 1);
+    CHECK(ops_of(kernel, InstructionClass::mbarrier_try_wait).size() == 1);
+    CHECK_FALSE(waits_for_ring(kernel));
+    CHECK_NOTHROW(mk::walk_totals(kernel, mk::WorkItem{}));
+}
+
 /// A kernel of one line, with the address of each lane's 8 bytes in R2 and R3, and numbers from R8 on.
 mk::Kernel of_line(const std::string& line) {
     const Buffer buffer(std::uint64_t{256});
