@@ -397,6 +397,39 @@ TEST_CASE("chains: dependent instructions add their latencies, independent ones 
     CHECK(chain_of(10, 10, true) == doctest::Approx(18.0 * interval + 20.0 * latency));
 }
 
+TEST_CASE("a selection has its predicate as soon as any result, a guarded instruction later") {
+    const auto latency = [](InstructionClass cls) { return gpu().instructions[cls].latency.value(); };
+    // Three additions stand behind the reader, so that the last result is theirs.
+    const auto until_read = [&](InstructionClass reader, double enabled) {
+        mk::Kernel kernel;
+        kernel.cta = {32, 1, 1};
+        mk::Builder build(kernel);
+        build.role("warp", 1);
+        build.op(InstructionClass::set_predicate).enabled = enabled;
+        for (const InstructionClass cls :
+             {reader, InstructionClass::fma_f32, InstructionClass::fma_f32, InstructionClass::fma_f32}) {
+            build.op(cls);
+            build.dep({build.last_op() - 1, 0});
+        }
+        build.finish();
+        return demand_of(kernel).before.chain.value() - latency(reader) -
+               3.0 * latency(InstructionClass::fma_f32);
+    };
+    const double compare = latency(InstructionClass::set_predicate);
+    const double select = latency(InstructionClass::compare_select);
+    REQUIRE(select < compare);
+    for (const InstructionClass reader :
+         {InstructionClass::compare_select, InstructionClass::set_predicate, InstructionClass::vote}) {
+        CHECK(until_read(reader, 1.0) == doctest::Approx(select));
+        // Half of the comparisons are executed: half of the time.
+        CHECK(until_read(reader, 0.5) == doctest::Approx(0.5 * select));
+    }
+    for (const InstructionClass guarded :
+         {InstructionClass::branch, InstructionClass::fma_f32, InstructionClass::logic}) {
+        CHECK(until_read(guarded, 1.0) == doctest::Approx(compare));
+    }
+}
+
 TEST_CASE("every op of a long body waits for the op before it") {
     const double latency = gpu().instructions[InstructionClass::fma_f32].latency.value();
     for (const int ops : {2, 640, 641, 2000}) {

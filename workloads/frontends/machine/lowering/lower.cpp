@@ -773,7 +773,8 @@ class Lowering {
                 bytes_of_table(line(instructions[end])) != bytes_of_table(line(first)) ||
                 accesses_.contains(instructions[end]) || rings_.ring_of.contains(instructions[end]) ||
                 elected_.contains(instructions[end]) || is_barrier(line(instructions[end])) ||
-                is_group_wait(line(instructions[end]))) {
+                is_group_wait(line(instructions[end])) ||
+                (cls.cls == hw::InstructionClass::set_predicate && reads_of(instructions, i, end))) {
                 break;
             }
             ++end;
@@ -936,6 +937,19 @@ class Lowering {
         return counts.warps == 0
                    ? 32.0
                    : static_cast<double>(counts.enabled_threads) / static_cast<double>(counts.warps);
+    }
+
+    /// Whether instruction `end` reads what one of [begin, end) writes. A comparison waits less for another
+    /// one than a guard does, so that comparisons that follow each other are ops of their own.
+    [[nodiscard]] bool reads_of(const std::vector<std::uint32_t>& instructions, std::size_t begin,
+                                std::size_t end) const {
+        const RegisterUse use = registers_of(line(instructions[end]));
+        for (std::size_t i = begin; i < end; ++i) {
+            const RegisterUse before = registers_of(line(instructions[i]));
+            const auto read = [&](std::uint16_t place) { return std::ranges::count(use.reads, place) > 0; };
+            if (std::ranges::any_of(before.writes, read)) return true;
+        }
+        return false;
     }
 
     /// Longest chain within the op's instructions; the ops before that they need.

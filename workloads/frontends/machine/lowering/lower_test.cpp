@@ -449,6 +449,21 @@ TEST_CASE("code that some warps skip stands in a branch with their share") {
     CHECK(kernel.ops[kernel.nodes[place + 1].payload].active == doctest::Approx(20.0 / 32.0));
 }
 
+TEST_CASE("comparisons are one op, but for one that reads what another of them writes") {
+    const Program program({"ISETP.LT.AND P0, PT, R1, R2, PT", "ISETP.LT.AND P1, PT, R3, R4, PT",
+                           "ISETP.EQ.OR P2, PT, R1, R3, P0", "ISETP.EQ.OR P3, PT, R1, R4, PT",
+                           "SEL R5, R1, R2, P2"});
+    const std::vector<mk::Op> compared =
+        ops_of(lowered(program, one_cta(32)), InstructionClass::set_predicate);
+    REQUIRE(compared.size() == 2);
+    for (const mk::Op& op : compared) {
+        CHECK(op.count == 2);
+        CHECK(op.chain == 1);
+    }
+    REQUIRE(compared[1].dep_count == 1);
+    CHECK(compared[1].deps[0] == mk::Dep{0, 0});
+}
+
 TEST_CASE("an op has the longest chain of its instructions, and the ops that it needs") {
     const Program program({"MUFU.EX2 R20, R21", "FADD R10, R20, 1", "FADD R11, R10, 1", "FADD R12, R10, 1",
                            "FADD R13, R11, R12", "FMUL R14, R13, R30", "FMUL R15, R11, R20",
