@@ -733,9 +733,10 @@ class Accumulator {
         const double missed =
             machine::constants_missed(kernel_, op, gpu_) * static_cast<double>(op.count) * addresses;
         if (addresses > 1.0) {
-            // Other lanes' addresses are served behind the first.
+            // Other lanes' addresses are served behind the first, and lines that the nearest cache lacks come
+            // one after another.
             return found + machine::constant_cycles(kernel_, op, gpu_) - gpu_.l1.constant_interval +
-                   std::max(Cycles{}, gpu_.latency.constant - found) * std::min(1.0, missed);
+                   std::max(Cycles{}, gpu_.latency.constant - found) * missed;
         }
         if (!(missed > 0.0)) return found;
         // Loads of constants that are under way together walk along one line: any of them may begin it.

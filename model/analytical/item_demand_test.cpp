@@ -430,6 +430,45 @@ TEST_CASE("a selection has its predicate as soon as any result, a guarded instru
     }
 }
 
+TEST_CASE("lines of constants that lanes ask for and the nearest cache lacks come one after another") {
+    const auto chain_of = [](double missed, int addresses) {
+        mk::Kernel kernel;
+        kernel.cta = {32, 1, 1};
+        mk::Builder build(kernel);
+        mk::Buffer table;
+        table.name = mk::Name("table");
+        table.space = mk::Space::constant;
+        table.dtype = hw::Dtype::int8;
+        table.extent[0] = 1 << 20;
+        const mk::Id buffer = build.buffer(table);
+        mk::Reuse reuse;
+        reuse.whole.fill(1.0 - missed);
+        kernel.reuse.push_back(reuse);
+        build.role("warp", 1);
+        examples::Draft load = examples::make_op(InstructionClass::ld_constant, 1);
+        mk::Access access = examples::lanes(buffer, mk::Direction::read, mk::Builder::constant(0), 4);
+        access.pattern = mk::PatternKind::listed;
+        access.pool_length = 32;
+        access.reuse = 1;
+        for (int lane = 0; lane < 32; ++lane) kernel.address_list.push_back(64 * (lane % addresses));
+        examples::add_access(load, access);
+        examples::add_op(build, load);
+        build.finish();
+        return demand_of(kernel).before.chain.value();
+    };
+    const double path = gpu().l1.constant_interval.value();
+    const double found = chain_of(0.0, 1);
+    CHECK(chain_of(0.0, 32) == doctest::Approx(found + 31.0 * path));
+    // Of a single address, and of many: each line that is missed is filled and waited for.
+    const double line = chain_of(1.0, 2) - chain_of(0.0, 2);
+    CHECK(line > 0.0);
+    for (const int addresses : {4, 16, 32}) {
+        CHECK(chain_of(1.0, addresses) - chain_of(0.0, addresses) == doctest::Approx(line * addresses / 2.0));
+        CHECK(chain_of(0.25, addresses) - chain_of(0.0, addresses) ==
+              doctest::Approx(line * addresses / 8.0));
+    }
+}
+
 TEST_CASE("every op of a long body waits for the op before it") {
     const double latency = gpu().instructions[InstructionClass::fma_f32].latency.value();
     for (const int ops : {2, 640, 641, 2000}) {
