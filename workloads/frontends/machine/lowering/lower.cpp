@@ -118,10 +118,26 @@ class Lowering {
         write_dependences();
         describe_hand_overs();
         builder_.finish();
+        find_own_results();
         return std::move(kernel_);
     }
 
   private:
+    /// What a kernel stores before it reads anything of a buffer is in the L2 when it reads it again.
+    void find_own_results() {
+        std::vector<bool> known(kernel_.buffers.size()), stored(kernel_.buffers.size());
+        for (const mk::Op& op : kernel_.ops) {
+            for (const mk::Access& access : kernel_.accesses_of(op)) {
+                if (access.buffer == mk::no_id) continue;
+                const auto b = static_cast<std::size_t>(access.buffer);
+                if (!known[b]) stored[b] = op.cls == hw::InstructionClass::st_global;
+                known[b] = true;
+                const bool read = access.direction == mk::Direction::read;
+                if (stored[b] && read) kernel_.buffers[b].before = mk::Before::warm;
+            }
+        }
+    }
+
     /// Folders are left out: they differ from machine to machine.
     mk::Id file_of(std::string_view path) {
         const std::string_view name = path.substr(path.find_last_of('/') + 1);

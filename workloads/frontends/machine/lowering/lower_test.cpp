@@ -672,6 +672,25 @@ TEST_CASE("atomics return where a register takes the old value, and caches are n
     CHECK(only("STG.E desc[UR4][R2.64], R8").accesses[0].direction == mk::Direction::write);
 }
 
+TEST_CASE("a kernel finds in the L2 what it stores before it reads any of it") {
+    const std::string store = "STG.E desc[UR4][R2.64], R0";
+    const std::string load = "LDG.E R9, desc[UR4][R2.64]";
+    const std::string add = "REDG.E.ADD.STRONG.GPU desc[UR4][R2.64], R0";
+    const auto before = [](const std::vector<std::string>& accesses) {
+        const Buffer buffer(4096);
+        std::vector<std::string> lines{"S2R R0, SR_TID.X", "IMAD.WIDE.U32 R2, R0, 0x4, c[0x0][0x210]"};
+        lines.insert(lines.end(), accesses.begin(), accesses.end());
+        const Program program(lines, with_parameters(1));
+        return lowered(program, one_cta(32), {buffer.address()}).buffers.at(0).before;
+    };
+    CHECK(before({store, load}) == mk::Before::warm);
+    CHECK(before({load, store}) == mk::Before::by_conditions);
+    CHECK(before({load, store, load}) == mk::Before::by_conditions);
+    CHECK(before({store}) == mk::Before::by_conditions);
+    CHECK(before({load}) == mk::Before::by_conditions);
+    CHECK(before({add, load}) == mk::Before::by_conditions);
+}
+
 TEST_CASE("a bulk copy is one box of its bytes, in either direction") {
     struct Case {
         std::string line;
