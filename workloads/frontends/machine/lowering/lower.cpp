@@ -955,8 +955,8 @@ class Lowering {
                    : static_cast<double>(counts.enabled_threads) / static_cast<double>(counts.warps);
     }
 
-    /// Whether instruction `end` reads what one of [begin, end) writes. A comparison waits less for another
-    /// one than a guard does, so that comparisons that follow each other are ops of their own.
+    /// Whether instruction `end` reads what one of [begin, end) writes. Another comparison waits less for a
+    /// comparison than a guard does. So comparisons that follow each other are ops of their own.
     [[nodiscard]] bool reads_of(const std::vector<std::uint32_t>& instructions, std::size_t begin,
                                 std::size_t end) const {
         const RegisterUse use = registers_of(line(instructions[end]));

@@ -244,8 +244,8 @@ void walk_constants(const CtaTrace& cta, const model::machine::CacheGeometry& ca
     }
 }
 
-/// Of the accesses that a trace keeps of an instruction of a warp, those of the later half stand for the ones
-/// that it does not keep: the first ones find what is touched for the first time.
+/// Accesses of an instruction of a warp that a trace does not keep are like the later half of those that it
+/// keeps. The first half has the touches that find nothing.
 class Weights {
   public:
     explicit Weights(const WarpTrace& warp)
