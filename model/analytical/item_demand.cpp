@@ -27,6 +27,7 @@
 #include "model/machine/issue/issue_runs.hpp"
 #include "model/machine/issue/op_issue.hpp"
 #include "model/machine/issue/operand_turns.hpp"
+#include "model/machine/issue/predicate_latency.hpp"
 #include "model/machine/issue/unit_queue.hpp"
 #include "model/machine/l1/access_bytes.hpp"
 #include "model/machine/l1/access_demand.hpp"
@@ -392,7 +393,7 @@ class Accumulator {
         const Cycles whole = body(first, last, times, depth, trips);
         Cycles period = whole;
         if (carried_.described) {
-            const steady::SteadyTrip steady = carried_.steady(kernel_);
+            const steady::SteadyTrip steady = carried_.steady(kernel_, machine::lead_of_operands(gpu_));
             const Cycles busy = std::max(busy_, steady.period);
             period = std::min(whole, busy);
             waited_ = std::min(waited_, steady.waited);
@@ -732,9 +733,10 @@ class Accumulator {
         const double missed =
             machine::constants_missed(kernel_, op, gpu_) * static_cast<double>(op.count) * addresses;
         if (addresses > 1.0) {
-            // Other lanes' addresses are served behind the first.
+            // Other lanes' addresses are served behind the first, and lines that the nearest cache lacks come
+            // one after another.
             return found + machine::constant_cycles(kernel_, op, gpu_) - gpu_.l1.constant_interval +
-                   std::max(Cycles{}, gpu_.latency.constant - found) * std::min(1.0, missed);
+                   std::max(Cycles{}, gpu_.latency.constant - found) * missed;
         }
         if (!(missed > 0.0)) return found;
         // Loads of constants that are under way together walk along one line: any of them may begin it.
@@ -770,8 +772,10 @@ class Accumulator {
         for (const kernel::Dep& dep : kernel_.deps_of(op)) {
             // Results from before the loop are complete when the loop begins.
             if (dep.distance == 0 && dep.op >= 0 && static_cast<std::size_t>(dep.op) >= first_op_) {
-                const Cycles there(complete_[static_cast<std::size_t>(dep.op)]);
-                const InstructionClass before = kernel_.ops[static_cast<std::size_t>(dep.op)].cls;
+                const Op& from = kernel_.ops[static_cast<std::size_t>(dep.op)];
+                const InstructionClass before = from.cls;
+                const Cycles there = Cycles(complete_[static_cast<std::size_t>(dep.op)]) -
+                                     machine::sooner_for(from, op.cls, gpu_);
                 shared = shared || (machine::is_shared(before) && issued < there);
                 result_.uses_products = result_.uses_products || (part_ == &result_.loop && computes(op) &&
                                                                   machine::is_matrix(before));

@@ -397,6 +397,78 @@ TEST_CASE("chains: dependent instructions add their latencies, independent ones 
     CHECK(chain_of(10, 10, true) == doctest::Approx(18.0 * interval + 20.0 * latency));
 }
 
+TEST_CASE("a selection has its predicate as soon as any result, a guarded instruction later") {
+    const auto latency = [](InstructionClass cls) { return gpu().instructions[cls].latency.value(); };
+    // Three additions stand behind the reader, so that the last result is theirs.
+    const auto until_read = [&](InstructionClass reader, double enabled) {
+        mk::Kernel kernel;
+        kernel.cta = {32, 1, 1};
+        mk::Builder build(kernel);
+        build.role("warp", 1);
+        build.op(InstructionClass::set_predicate).enabled = enabled;
+        for (const InstructionClass cls :
+             {reader, InstructionClass::fma_f32, InstructionClass::fma_f32, InstructionClass::fma_f32}) {
+            build.op(cls);
+            build.dep({build.last_op() - 1, 0});
+        }
+        build.finish();
+        return demand_of(kernel).before.chain.value() - latency(reader) -
+               3.0 * latency(InstructionClass::fma_f32);
+    };
+    const double compare = latency(InstructionClass::set_predicate);
+    const double select = latency(InstructionClass::compare_select);
+    REQUIRE(select < compare);
+    for (const InstructionClass reader :
+         {InstructionClass::compare_select, InstructionClass::set_predicate, InstructionClass::vote}) {
+        CHECK(until_read(reader, 1.0) == doctest::Approx(select));
+        // Half of the comparisons are executed: half of the time.
+        CHECK(until_read(reader, 0.5) == doctest::Approx(0.5 * select));
+    }
+    for (const InstructionClass guarded :
+         {InstructionClass::branch, InstructionClass::fma_f32, InstructionClass::logic}) {
+        CHECK(until_read(guarded, 1.0) == doctest::Approx(compare));
+    }
+}
+
+TEST_CASE("lines of constants that lanes ask for and the nearest cache lacks come one after another") {
+    const auto chain_of = [](double missed, int addresses) {
+        mk::Kernel kernel;
+        kernel.cta = {32, 1, 1};
+        mk::Builder build(kernel);
+        mk::Buffer table;
+        table.name = mk::Name("table");
+        table.space = mk::Space::constant;
+        table.dtype = hw::Dtype::int8;
+        table.extent[0] = 1 << 20;
+        const mk::Id buffer = build.buffer(table);
+        mk::Reuse reuse;
+        reuse.whole.fill(1.0 - missed);
+        kernel.reuse.push_back(reuse);
+        build.role("warp", 1);
+        examples::Draft load = examples::make_op(InstructionClass::ld_constant, 1);
+        mk::Access access = examples::lanes(buffer, mk::Direction::read, mk::Builder::constant(0), 4);
+        access.pattern = mk::PatternKind::listed;
+        access.pool_length = 32;
+        access.reuse = 1;
+        for (int lane = 0; lane < 32; ++lane) kernel.address_list.push_back(64 * (lane % addresses));
+        examples::add_access(load, access);
+        examples::add_op(build, load);
+        build.finish();
+        return demand_of(kernel).before.chain.value();
+    };
+    const double path = gpu().l1.constant_interval.value();
+    const double found = chain_of(0.0, 1);
+    CHECK(chain_of(0.0, 32) == doctest::Approx(found + 31.0 * path));
+    // Of a single address, and of many: each line that is missed is filled and waited for.
+    const double line = chain_of(1.0, 2) - chain_of(0.0, 2);
+    CHECK(line > 0.0);
+    for (const int addresses : {4, 16, 32}) {
+        CHECK(chain_of(1.0, addresses) - chain_of(0.0, addresses) == doctest::Approx(line * addresses / 2.0));
+        CHECK(chain_of(0.25, addresses) - chain_of(0.0, addresses) ==
+              doctest::Approx(line * addresses / 8.0));
+    }
+}
+
 TEST_CASE("every op of a long body waits for the op before it") {
     const double latency = gpu().instructions[InstructionClass::fma_f32].latency.value();
     for (const int ops : {2, 640, 641, 2000}) {

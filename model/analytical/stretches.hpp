@@ -43,9 +43,13 @@ class Stretches {
 
   private:
     void close(const hw::Cycles& end, const hw::Cycles& waited, double times, machine::Part& part) {
+        // What the bulk engine has been told to store leaves behind the barrier.
+        const bool bulk = before_[machine::Server::tma] < part.demand[machine::Server::tma];
         hw::Cycles busy{};
         for (std::size_t i = 0; i < machine::server_count; ++i) {
-            if (static_cast<machine::Server>(i) == machine::Server::barrier) continue;
+            const auto server = static_cast<machine::Server>(i);
+            const bool leaves = server == machine::Server::tma || server == machine::Server::crossbar_write;
+            if (server == machine::Server::barrier || (bulk && leaves)) continue;
             busy = std::max(busy, (part.demand.cycles[i] - before_.cycles[i]) / times);
         }
         const double own = busy.value() / static_cast<double>(warps_);

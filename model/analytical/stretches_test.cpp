@@ -40,3 +40,17 @@ TEST_CASE("a part without barriers has no stretches") {
     CHECK(part.met_busy.value() == 0.0);
     CHECK(part.met_idle.value() == 0.0);
 }
+
+TEST_CASE("what the bulk engine stores leaves behind the barrier, other stores before it") {
+    for (const bool bulk : {false, true}) {
+        Part part;
+        Stretches stretches;
+        stretches.begin(part, 1);
+        part.demand[Server::shared] += Cycles(50.0);
+        part.demand[Server::crossbar_write] += Cycles(400.0);
+        if (bulk) part.demand[Server::tma] += Cycles(500.0);
+        stretches.meet(Cycles(60.0), Cycles(60.0), Cycles{}, 1.0, part);
+        stretches.leave(Cycles(60.0), Cycles{}, 1.0, part);
+        CHECK(part.met_busy.value() == doctest::Approx(bulk ? 50.0 : 400.0));
+    }
+}

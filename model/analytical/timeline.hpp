@@ -263,15 +263,18 @@ class Timeline {
     /// Whether the warps of a CTA meet in each trip.
     [[nodiscard]] bool meets() const { return hw::Cycles{} < a_.item.loop.demand[machine::Server::barrier]; }
 
-    /// Turn of CTAs whose warps meet in each trip and wait for loads of the same trip. All warps wait
-    /// together, so that only other CTAs use the busiest server meanwhile: CTAs are the customers of a closed
-    /// queue.
+    /// Turn of CTAs whose warps meet in each trip and wait for loads or shared memory in the same trip. All
+    /// warps wait together, so that only other CTAs use the servers meanwhile: CTAs are the customers of a
+    /// closed queue.
     [[nodiscard]] hw::Cycles among_tied(std::int64_t resident) const {
-        if (a_.item.asynchronous || !meets() || !(hw::Cycles{} < a_.item.loop.load_wait)) return {};
-        const hw::Cycles stretches =
-            a_.item.uses_tensor ? hw::Cycles{} : between_barriers(a_.item.loop, resident);
-        const double once = a_.item.loop.demand[busiest_].value();
-        const double wait = (a_.item.loop.load_wait + others_gather()).value();
+        const machine::Part& loop = a_.item.loop;
+        if (a_.item.asynchronous || !meets()) return {};
+        const bool loads = hw::Cycles{} < loop.load_wait;
+        if (!loads && !(0.0 < loop.shared_turns)) return {};
+        const hw::Cycles stretches = a_.item.uses_tensor ? hw::Cycles{} : between_barriers(loop, resident);
+        if (!loads) return stretches;
+        const double once = loop.demand[busiest_].value();
+        const double wait = (loop.load_wait + others_gather()).value();
         return std::max(stretches, hw::Cycles(steady::turn_time(resident, once, wait)));
     }
 

@@ -377,6 +377,29 @@ TEST_CASE("CTAs whose warps meet and wait for loads are the customers of a close
     CHECK(period(2) == doctest::Approx(std::max(apart[1], steady::turn_time(2, banks, 600.0))));
 }
 
+TEST_CASE("CTAs whose warps meet and wait for shared memory take their stretches in turn") {
+    const mk::Kernel kernel = at_shared(8, 8, 4, 8);
+    auto a = analyse(kernel, gpu(), Conditions{});
+    const auto waits = waits_of_waves(kernel, a.item, a.traffic, gpu());
+    a.item.loop.load_wait = hw::Cycles{};
+    a.item.loop.met_busy = hw::Cycles(3000.0);
+    a.item.loop.met_idle = hw::Cycles(2000.0);
+    a.item.loop.demand[machine::Server::barrier] = hw::Cycles(1.0);
+    const auto period = [&](std::int64_t resident) {
+        return Timeline(a, gpu(), waits, 132).period(resident, waits.first).value();
+    };
+    a.item.loop.shared_turns = 0.0;
+    const double apart = period(1);
+    REQUIRE(apart < 5000.0);
+    a.item.loop.shared_turns = 1.0;
+    // Alone the CTA works and waits; several work while others wait.
+    CHECK(period(1) == doctest::Approx(5000.0));
+    CHECK(period(2) == doctest::Approx(steady::steady_turn_time(2, 3000.0, 2000.0)));
+    CHECK(period(8) == doctest::Approx(steady::steady_turn_time(8, 3000.0, 2000.0)));
+    a.item.loop.demand[machine::Server::barrier] = hw::Cycles{};
+    CHECK(period(1) == apart);
+}
+
 TEST_CASE(
     "straight code of several CTAs takes its chain and the queue of one of its turns at a way to memory") {
     auto a = analyse(loading(20000, 400, 40), gpu(), Conditions{});

@@ -18,6 +18,7 @@
 #include "model/machine/issue/instruction_fetch.hpp"
 #include "model/machine/issue/op_issue.hpp"
 #include "model/machine/issue/operand_turns.hpp"
+#include "model/machine/issue/predicate_latency.hpp"
 #include "model/machine/l1/access_demand.hpp"
 #include "model/machine/l1/constants.hpp"
 #include "model/machine/l1/l1_neighbours.hpp"
@@ -746,7 +747,9 @@ KernelPlan::KernelPlan(const Kernel& kernel, const hw::Gpu& gpu, const predictio
             const auto from = static_cast<std::size_t>(dep.op);
             const std::int64_t back = dep.distance + (from < id ? 1 : 0);
             if (back > 0)
-                inputs.push_back({ops[from].history, ops[from].kept, static_cast<std::uint32_t>(back)});
+                inputs.push_back(
+                    {ops[from].history, ops[from].kept, static_cast<std::uint32_t>(back),
+                     ticks_of(machine::sooner_for(kernel.ops[from], kernel.ops[id].cls, gpu).value())});
         }
         p.input_count = static_cast<std::uint32_t>(inputs.size()) - p.first_input;
         p.plain = !p.copies && !p.drains && !p.queued && p.access_count == 0 && p.special == 0 &&

@@ -129,6 +129,7 @@ struct OpPlan {
 struct Input {
     std::uint32_t history = 0, kept = 1;  ///< of that op
     std::uint32_t back = 1;               ///< executions back from its next one
+    Ticks sooner = 0;                     ///< than that op's results are there for all
 };
 
 struct KernelPlan {

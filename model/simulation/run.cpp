@@ -542,7 +542,10 @@ class Simulation {
         for (const Input* last = input + plan.input_count; input != last; ++input) {
             const std::int64_t* of = warp.history + input->history;
             const std::int64_t execution = *of - input->back;
-            if (execution >= 0) latest = std::max(latest, of[1 + (execution & (input->kept - 1))]);
+            if (execution >= 0) {
+                const Ticks there = of[1 + (execution & (input->kept - 1))];
+                latest = std::max(latest, there - input->sooner);
+            }
         }
         return latest;
     }

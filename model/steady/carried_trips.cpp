@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/steady/carried_trips.hpp"
 
+#include "model/kernel/predicate_operands.hpp"
+
 #include <algorithm>
 #include <tuple>
 
@@ -55,7 +57,7 @@ void CarriedTrips::take_in_part(std::size_t from, const hw::Cycles& end, double 
     }
 }
 
-SteadyTrip CarriedTrips::steady(const kernel::Kernel& kernel) const {
+SteadyTrip CarriedTrips::steady(const kernel::Kernel& kernel, const hw::Cycles& operands_lead) const {
     const std::size_t ops = last - first;
     std::size_t window = 1;
     for (std::size_t op = first; op < last; ++op) {
@@ -89,6 +91,8 @@ SteadyTrip CarriedTrips::steady(const kernel::Kernel& kernel) const {
                         std::min<std::size_t>(farthest, static_cast<std::size_t>(dep.distance));
                     if (from < first || from >= last || own || back > trip) continue;
                     double there = complete[(trip - back) % window * ops + (from - first)];
+                    if (kernel::reads_as_operand(kernel.ops[from].cls, kernel.ops[op].cls))
+                        there -= operands_lead.value() * kernel.ops[from].enabled;
                     if (from == op) there -= behind_own(kernel.ops[op]) * event.held.value();
                     (loads[from - first] ? loaded : start) =
                         std::max(loads[from - first] ? loaded : start, there);

@@ -44,7 +44,8 @@ struct CarriedTrips {
     void note(const TripEvent& event) { events.push_back(event); }
     /// Events from number `from` on stand in a branch that ends at `end` and that is taken in part.
     void take_in_part(std::size_t from, const hw::Cycles& end, double taken);
-    [[nodiscard]] SteadyTrip steady(const kernel::Kernel& kernel) const;
+    /// `operands_lead`: cycles by which a predicate is there for those who read it as an operand.
+    [[nodiscard]] SteadyTrip steady(const kernel::Kernel& kernel, const hw::Cycles& operands_lead = {}) const;
 };
 
 }  // namespace warptime::model::steady

@@ -99,6 +99,20 @@ TEST_CASE("independent instructions of an op wait for their own results of the t
     CHECK(trips.steady(kernel).period.value() == doctest::Approx(14.0 + 33.0));
 }
 
+TEST_CASE("a selection that a comparison of the trip before decides has its predicate sooner") {
+    for (const InstructionClass reader : {InstructionClass::compare_select, InstructionClass::branch}) {
+        Kernel kernel = looping({{{1, 1}}, {{0, 0}}});
+        kernel.ops[0].cls = reader;
+        kernel.ops[1].cls = InstructionClass::set_predicate;
+        CarriedTrips trips = begun(kernel);
+        trips.note(event(0, 1.0, 4.0));
+        trips.note(event(1, 1.0, 13.0));
+        const double spared = reader == InstructionClass::compare_select ? 9.0 : 0.0;
+        CHECK(trips.steady(kernel, Cycles(9.0)).period.value() == doctest::Approx(17.0 - spared));
+        CHECK(trips.steady(kernel).period.value() == doctest::Approx(17.0));
+    }
+}
+
 TEST_CASE("a branch that is taken in part takes that part of its time") {
     const Kernel kernel = looping({{{0, 1}}, {}});
     CarriedTrips trips = begun(kernel);

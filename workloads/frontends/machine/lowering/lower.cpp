@@ -119,10 +119,26 @@ class Lowering {
         write_dependences();
         describe_hand_overs();
         builder_.finish();
+        find_own_results();
         return std::move(kernel_);
     }
 
   private:
+    /// What a kernel stores before it reads anything of a buffer is in the L2 when it reads it again.
+    void find_own_results() {
+        std::vector<bool> known(kernel_.buffers.size()), stored(kernel_.buffers.size());
+        for (const mk::Op& op : kernel_.ops) {
+            for (const mk::Access& access : kernel_.accesses_of(op)) {
+                if (access.buffer == mk::no_id) continue;
+                const auto b = static_cast<std::size_t>(access.buffer);
+                if (!known[b]) stored[b] = op.cls == hw::InstructionClass::st_global;
+                known[b] = true;
+                const bool read = access.direction == mk::Direction::read;
+                if (stored[b] && read) kernel_.buffers[b].before = mk::Before::warm;
+            }
+        }
+    }
+
     /// Folders are left out: they differ from machine to machine.
     mk::Id file_of(std::string_view path) {
         const std::string_view name = path.substr(path.find_last_of('/') + 1);
@@ -800,7 +816,8 @@ class Lowering {
                 bytes_of_table(line(instructions[end])) != bytes_of_table(line(first)) ||
                 accesses_.contains(instructions[end]) || rings_.ring_of.contains(instructions[end]) ||
                 elected_.contains(instructions[end]) || is_barrier(line(instructions[end])) ||
-                is_group_wait(line(instructions[end]))) {
+                is_group_wait(line(instructions[end])) ||
+                (cls.cls == hw::InstructionClass::set_predicate && reads_of(instructions, i, end))) {
                 break;
             }
             ++end;
@@ -965,6 +982,19 @@ class Lowering {
         return counts.warps == 0
                    ? 32.0
                    : static_cast<double>(counts.enabled_threads) / static_cast<double>(counts.warps);
+    }
+
+    /// Whether instruction `end` reads what one of [begin, end) writes. Another comparison waits less for a
+    /// comparison than a guard does. So comparisons that follow each other are ops of their own.
+    [[nodiscard]] bool reads_of(const std::vector<std::uint32_t>& instructions, std::size_t begin,
+                                std::size_t end) const {
+        const RegisterUse use = registers_of(line(instructions[end]));
+        for (std::size_t i = begin; i < end; ++i) {
+            const RegisterUse before = registers_of(line(instructions[i]));
+            const auto read = [&](std::uint16_t place) { return std::ranges::count(use.reads, place) > 0; };
+            if (std::ranges::any_of(before.writes, read)) return true;
+        }
+        return false;
     }
 
     /// Longest chain within the op's instructions; the ops before that they need.

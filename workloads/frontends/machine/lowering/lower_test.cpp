@@ -449,6 +449,21 @@ TEST_CASE("code that some warps skip stands in a branch with their share") {
     CHECK(kernel.ops[kernel.nodes[place + 1].payload].active == doctest::Approx(20.0 / 32.0));
 }
 
+TEST_CASE("comparisons are one op, but for one that reads what another of them writes") {
+    const Program program({"ISETP.LT.AND P0, PT, R1, R2, PT", "ISETP.LT.AND P1, PT, R3, R4, PT",
+                           "ISETP.EQ.OR P2, PT, R1, R3, P0", "ISETP.EQ.OR P3, PT, R1, R4, PT",
+                           "SEL R5, R1, R2, P2"});
+    const std::vector<mk::Op> compared =
+        ops_of(lowered(program, one_cta(32)), InstructionClass::set_predicate);
+    REQUIRE(compared.size() == 2);
+    for (const mk::Op& op : compared) {
+        CHECK(op.count == 2);
+        CHECK(op.chain == 1);
+    }
+    REQUIRE(compared[1].dep_count == 1);
+    CHECK(compared[1].deps[0] == mk::Dep{0, 0});
+}
+
 TEST_CASE("an op has the longest chain of its instructions, and the ops that it needs") {
     const Program program({"MUFU.EX2 R20, R21", "FADD R10, R20, 1", "FADD R11, R10, 1", "FADD R12, R10, 1",
                            "FADD R13, R11, R12", "FMUL R14, R13, R30", "FMUL R15, R11, R20",
@@ -655,6 +670,25 @@ TEST_CASE("atomics return where a register takes the old value, and caches are n
     CHECK(only("LDG.E.EF R9, desc[UR4][R2.64]").accesses[0].cache == mk::CachePolicy::cs);
     CHECK(only("LDG.E.STRONG.GPU R9, desc[UR4][R2.64]").accesses[0].cache == mk::CachePolicy::cg);
     CHECK(only("STG.E desc[UR4][R2.64], R8").accesses[0].direction == mk::Direction::write);
+}
+
+TEST_CASE("a kernel finds in the L2 what it stores before it reads any of it") {
+    const std::string store = "STG.E desc[UR4][R2.64], R0";
+    const std::string load = "LDG.E R9, desc[UR4][R2.64]";
+    const std::string add = "REDG.E.ADD.STRONG.GPU desc[UR4][R2.64], R0";
+    const auto before = [](const std::vector<std::string>& accesses) {
+        const Buffer buffer(4096);
+        std::vector<std::string> lines{"S2R R0, SR_TID.X", "IMAD.WIDE.U32 R2, R0, 0x4, c[0x0][0x210]"};
+        lines.insert(lines.end(), accesses.begin(), accesses.end());
+        const Program program(lines, with_parameters(1));
+        return lowered(program, one_cta(32), {buffer.address()}).buffers.at(0).before;
+    };
+    CHECK(before({store, load}) == mk::Before::warm);
+    CHECK(before({load, store}) == mk::Before::by_conditions);
+    CHECK(before({load, store, load}) == mk::Before::by_conditions);
+    CHECK(before({store}) == mk::Before::by_conditions);
+    CHECK(before({load}) == mk::Before::by_conditions);
+    CHECK(before({add, load}) == mk::Before::by_conditions);
 }
 
 TEST_CASE("a bulk copy is one box of its bytes, in either direction") {

@@ -69,7 +69,8 @@ class Stack {
     /// All warps have made a load; the next one of each follows.
     void next_turn() { ++turn_; }
 
-    void load(const AccessEvent& event, Totals& totals) {
+    /// `weight`: accesses that this one stands for.
+    void load(const AccessEvent& event, double weight, Totals& totals) {
         std::map<std::uint64_t, std::uint32_t> lines;  // Sectors of each, as bits.
         for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
             if (((event.lanes >> lane) & 1U) == 0) {
@@ -82,7 +83,7 @@ class Stack {
         }
         // What a thread stores in local memory, it finds there.
         if (event.kind != AccessKind::load) {
-            store(lines, totals);
+            store(lines, weight, totals);
             return;
         }
         std::size_t furthest = 0;
@@ -93,16 +94,16 @@ class Stack {
             const std::size_t bucket =
                 known == lines_.end() ? mk::Reuse::distances : bucket_of(known->second.time, lines.size());
             const std::uint32_t again = sectors & before;
-            totals.all_sectors += std::popcount(sectors);
-            totals.beside += std::popcount(sectors & brought_with(before) & ~before);
-            count(bucket, totals.sectors, std::popcount(again));
+            totals.all_sectors += weight * std::popcount(sectors);
+            totals.beside += weight * std::popcount(sectors & brought_with(before) & ~before);
+            count(bucket, totals.sectors, weight * std::popcount(again));
             under_way = under_way ||
                         (again != 0 && known->second.turn == turn_ && (again & known->second.fresh) != 0);
             furthest = again == sectors ? std::max(furthest, bucket) : mk::Reuse::distances;
         }
-        totals.all += 1.0;
-        count(furthest, totals.whole, 1);
-        totals.together += under_way && furthest < mk::Reuse::distances ? 1.0 : 0.0;
+        totals.all += weight;
+        count(furthest, totals.whole, weight);
+        totals.together += under_way && furthest < mk::Reuse::distances ? weight : 0.0;
         touch(lines);
     }
 
@@ -135,17 +136,17 @@ class Stack {
         }
     }
 
-    static void count(std::size_t bucket, std::array<double, mk::Reuse::distances>& sums, int found) {
+    static void count(std::size_t bucket, std::array<double, mk::Reuse::distances>& sums, double found) {
         for (std::size_t i = bucket; i < mk::Reuse::distances; ++i) {
             sums[i] += found;
         }
     }
 
     /// A store comes back to the one before: what has been loaded meanwhile leaves the sector as it was.
-    void store(const std::map<std::uint64_t, std::uint32_t>& lines, Totals& totals) {
-        totals.all += 1.0;
+    void store(const std::map<std::uint64_t, std::uint32_t>& lines, double weight, Totals& totals) {
+        totals.all += weight;
         for (const auto& [line, sectors] : lines) {
-            totals.all_sectors += std::popcount(sectors);
+            totals.all_sectors += weight * std::popcount(sectors);
             const auto known = lines_.find(line);
             if (known == lines_.end()) continue;
             for_each_of(sectors, [&](std::size_t sector) {
@@ -155,7 +156,7 @@ class Stack {
                 const std::int64_t own = known->second.time >= stored ? 0 : 1;
                 const auto together = static_cast<std::int64_t>(lines.size());
                 count(bucket_of_lines(std::max(touched_since(stored - 1) + own, together)), totals.sectors,
-                      1);
+                      weight);
             });
         }
         touch(lines);
@@ -238,10 +239,35 @@ void walk_constants(const CtaTrace& cta, const model::machine::CacheGeometry& ca
         for (const WarpTrace& warp : cta.warps) {
             if (i >= warp.constants.size() || stack.full()) continue;
             event.address[0] = warp.constants[i].offset;
-            stack.load(event, totals[warp.constants[i].instruction]);
+            stack.load(event, 1.0, totals[warp.constants[i].instruction]);
         }
     }
 }
+
+/// Accesses of an instruction of a warp that a trace does not keep are like the later half of those that it
+/// keeps. The first half has the touches that find nothing.
+class Weights {
+  public:
+    explicit Weights(const WarpTrace& warp)
+        : kept_(warp.made.size()), looked_at_(warp.made.size()), next_(warp.made.size()), made_(&warp.made) {
+        for (const TracedAccess& access : warp.accesses) {
+            ++kept_[access.event.instruction];
+            if (is_kept_by_l1(access.event)) ++looked_at_[access.event.instruction];
+        }
+    }
+
+    /// Weight of the next access of an instruction that the L1 may keep.
+    [[nodiscard]] double next(std::uint32_t instruction) {
+        const std::uint32_t first = looked_at_[instruction] / 2;
+        if (next_[instruction]++ < first) return 1.0;
+        const double lost = static_cast<double>((*made_)[instruction]) / kept_[instruction] - 1.0;
+        return 1.0 + lost * looked_at_[instruction] / (looked_at_[instruction] - first);
+    }
+
+  private:
+    std::vector<std::uint32_t> kept_, looked_at_, next_;
+    const std::vector<std::uint32_t>* made_;
+};
 
 }  // namespace
 
@@ -256,6 +282,8 @@ std::map<std::uint32_t, mk::Reuse> reuse_of(const TraceRecorder& trace,
         std::map<std::uint32_t, Totals> of_cta;
         Stack stack(cache);
         std::vector<std::size_t> next(cta.warps.size());
+        std::vector<Weights> weights;
+        for (const WarpTrace& warp : cta.warps) weights.emplace_back(warp);
         for (bool more = true; more && !stack.full(); stack.next_turn()) {
             more = false;
             for (std::size_t w = 0; w < cta.warps.size() && !stack.full(); ++w) {
@@ -265,7 +293,7 @@ std::map<std::uint32_t, mk::Reuse> reuse_of(const TraceRecorder& trace,
                 }
                 if (next[w] < own.size()) {
                     const AccessEvent& event = own[next[w]++].event;
-                    stack.load(event, of_cta[event.instruction]);
+                    stack.load(event, weights[w].next(event.instruction), of_cta[event.instruction]);
                     more = true;
                 }
             }
@@ -282,11 +310,11 @@ std::map<std::uint32_t, mk::Reuse> reuse_of(const TraceRecorder& trace,
         }
         mk::Reuse& reuse = result[instruction];
         for (std::size_t i = 0; i < mk::Reuse::distances; ++i) {
-            reuse.sectors[i] = sum.sectors[i] / sum.all_sectors;
-            reuse.whole[i] = sum.whole[i] / sum.all;
+            reuse.sectors[i] = std::min(1.0, sum.sectors[i] / sum.all_sectors);
+            reuse.whole[i] = std::min(1.0, sum.whole[i] / sum.all);
         }
-        reuse.beside = sum.beside / sum.all_sectors;
-        reuse.together = sum.together / sum.all;
+        reuse.beside = std::min(1.0, sum.beside / sum.all_sectors);
+        reuse.together = std::min(1.0, sum.together / sum.all);
     }
     return result;
 }

@@ -296,6 +296,26 @@ TEST_CASE("a CTA far from the middle counts only for loads that no CTA of the mi
     CHECK(close(found.at(1).sectors, from_distance(0, 1.0)));
 }
 
+TEST_CASE("what a trace does not keep of a long walk is like the later half of what it keeps") {
+    // Six lines in turn: first touches are six of all reads, however few of them are kept.
+    for (const std::uint64_t rounds : {8U, 20U, 1000U}) {
+        CAPTURE(rounds);
+        Told told(1, 2);
+        for (std::uint64_t i = 0; i < 6 * rounds; ++i) {
+            for (const std::size_t warp : {0U, 1U}) told.access(0, warp, load_of(128 * (i % 6)));
+        }
+        const Reuses found = reuse_of(told.trace(), usual);
+        REQUIRE(found.size() == 1);
+        const double reads = 12.0 * static_cast<double>(rounds);
+        CHECK(close(found.at(0).sectors.back(), (reads - 6.0) / reads));
+        CHECK(close(found.at(0).whole.back(), (reads - 6.0) / reads));
+    }
+    // A walk that never comes back stays so.
+    Told told(1, 1);
+    for (std::uint64_t i = 0; i < 500; ++i) told.access(0, 0, load_of(128 * i));
+    CHECK(reuse_of(told.trace(), usual).empty());
+}
+
 TEST_CASE("CTAs do not read for one another") {
     Told told(3, 2);
     for (std::size_t cta = 0; cta < 3; ++cta) {
