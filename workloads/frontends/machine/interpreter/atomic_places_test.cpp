@@ -10,8 +10,9 @@ namespace {
 
 using namespace fixture;
 
-L2Timing l2() {
-    return chip_of(hw::load_gpu("h200-sxm")).l2;
+const L2Timing& l2() {
+    static const L2Timing timing = chip_of(hw::load_gpu("h200-sxm")).l2;
+    return timing;
 }
 
 double skew_of(const std::vector<std::uint64_t>& lines, bool whole = true) {
