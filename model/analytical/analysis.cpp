@@ -182,11 +182,17 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
                            : a.traffic.l2_read + machine::beyond_even(a.traffic.l2_read / bursts, gpu);
     const Cycles both = machine::read_and_stored_cycles(read, stores, throughout, gpu) + a.traffic.outside;
     // Lines from DRAM enter the slices in the same way as stores.
-    // The slice with a hot word serves its part of all else as well.
-    const Cycles l2 =
-        std::max(std::max(both, stores * late + machine::l2_ingest_cycles(a.traffic.dram_read, gpu)) +
-                     a.traffic.hot_words,
-                 a.traffic.hot_lines);
+    const Cycles evenly = std::max(both, stores * late + machine::l2_ingest_cycles(a.traffic.dram_read, gpu));
+    const machine::AtomicTime& atomics = a.traffic.atomics;
+    // A slice serves one request at a time, whatever it asks for. One with hot words serves its part of all
+    // else as well. Where loads name a skew, atomics crowd in the same slice.
+    const Cycles fullest =
+        Cycles{} < a.traffic.fullest ? a.traffic.fullest + atomics.beyond : a.traffic.fullest;
+    const Cycles l2 = std::max(evenly + std::max(a.traffic.hot_words, fullest), a.traffic.hot_lines);
+    const double exponent = exponent_beside(a.item, sharing(kernel, gpu, conditions, a.occupancy), gpu);
+    a.exponent = exponent;
+    const Cycles crowded(
+        steady::beyond_overlapped((atomics.mean + atomics.beyond).value(), atomics.mean.value(), exponent));
     const double flop =
         static_cast<double>(a.items) * a.item.total([](const machine::Part& p) { return p.tensor_flop; });
     const double peak = tensor_rate(a.item.tensor_dtype, gpu).value() * gpu.sm.count.value();
@@ -200,12 +206,17 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     const Seconds victims =
         at_once ? machine::wait_for_victims(a.traffic.dram_read, a.traffic.dram_written, bursts, gpu)
                 : Seconds{};
-    // Times of SMs, DRAM, slices and atomics, each multiplied by a factor.
+    // Times of SMs, DRAM, slices, and what keeps atomics besides, with SMs, DRAM, slices without atomics, and
+    // atomics multiplied by a factor. Passes that crowd in one slice keep the unit there that adds, and not
+    // the slice: other requests overlap with them.
     constexpr std::array<double, 4> as_they_are{1.0, 1.0, 1.0, 1.0};
     const auto parts = [&](const hw::Frequency& clock, const std::array<double, 4>& by) {
         std::array<double, 4> of{((ended - apart) / clock).value() * by[0],
-                                 (a.dram_time - victims).value() * by[1], (l2 / clock).value() * by[2],
-                                 (a.traffic.atomics / clock).value() * by[3]};
+                                 (a.dram_time - victims).value() * by[1],
+                                 (l2 / clock).value() * by[2] + (atomics.mean / clock).value() * by[3], 0.0};
+        const std::array<double, 2> besides{(crowded / clock).value() * by[3],
+                                            (atomics.back / clock).value() * by[3]};
+        of[3] = steady::overlapped(std::span<const double>(besides), exponent);
         // Slices and channels follow one another with deep queues between them: the slower sets the pace.
         const double dram = of[1];
         of[of[1] < of[2] ? 1 : 2] = 0.0;
@@ -243,13 +254,23 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     };
     const double exponent = gpu.overlap.exponent.value();
     a.exponent = exponent;
+    // Where places that are visited at random come from DRAM in the first part of the kernel, DRAM holds the
+    // kernel up there and the other units do later.
+    const auto early = [&](const hw::Frequency& clock, double time) {
+        const double dram = a.dram_time.value();
+        if (!(0.0 < a.traffic.first_visits.share * dram)) return time;
+        const std::array<double, 4> of = parts(clock, {1.0, 0.0, 1.0, 1.0});
+        const double others = steady::overlapped(std::span<const double>(of), exponent);
+        return time * machine::with_first_visits(dram, others, a.traffic.first_visits) /
+               std::max(dram, others);
+    };
     // Overlapped time in cycles, kept where every part goes with the clock; 0 until known.
     Cycles paced{};
     const auto overlapped_at = [&](const hw::Frequency& clock) {
-        const bool dram = !(a.dram_time < l2 / clock);
+        const bool dram = !(a.dram_time < (l2 + atomics.mean) / clock);
         if (!dram && Cycles{} < paced) return paced / clock;
         const std::array<double, 4> of = parts(clock, as_they_are);
-        const Seconds time(steady::overlapped(std::span<const double>(of), exponent));
+        const Seconds time(early(clock, steady::overlapped(std::span<const double>(of), exponent)));
         if (!dram) paced = time * clock;
         return time;
     };
@@ -300,7 +321,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     const std::array<double, 4> now = parts(a.clock, as_they_are);
     const double overlapped = steady::overlapped(std::span<const double>(now), exponent);
     const Seconds behind = behind_at(a.clock, Seconds(overlapped));
-    const bool queues = waits_in_a_loop(a) || 0.0 < slot_waits;
+    const bool queues = waits_in_a_loop(a) || 0.0 < slot_waits || Cycles{} < atomics.mean;
     const auto saved = [&](std::size_t part) {
         if (!queues) {
             return Seconds(0.5 * steady::share_of_overlapped(now[part], overlapped, exponent) * overlapped);
@@ -321,7 +342,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     a.sm_time = run / a.clock + behind;
     a.launch_time = launch / a.clock;
     a.l2_time = l2 / a.clock;
-    a.atomic_time = a.traffic.atomics / a.clock;
+    a.atomic_time = machine::together(a.traffic.atomics, gpu) / a.clock;
     a.tensor_utilization = utilization;
 }
 

@@ -74,7 +74,8 @@ void add_bounds(const Analysis& a, Prediction& p) {
               {{"read_bytes", a.traffic.l2_read.value()}, {"written_bytes", a.traffic.l2_written.value()}});
     if (a.atomic_time.value() > 0.0) {
         add_bound(p, Limiter::atomic, a.atomic_time.value(),
-                  {{"slice_cycles", a.traffic.atomics.value()}, {"clock_hz", clock}});
+                  {{"slice_cycles", (a.traffic.atomics.mean + a.traffic.atomics.beyond).value()},
+                   {"clock_hz", clock}});
     }
     add_bound(p, Limiter::launch, std::max(a.floor.value(), a.launch_time.value()),
               {{"floor_s", a.floor.value()}, {"ctas", static_cast<double>(a.ctas)}});

@@ -1206,7 +1206,7 @@ class Accumulator {
                      double executions, machine::StoreTraffic& stores) {
         const double concurrent = std::min(static_cast<double>(kernel_.schedule.item_count()),
                                            gpu_.sm.count.value() * static_cast<double>(resident_));
-        const machine::Window window = machine::atomic_window(kernel_, *role_, op, access, concurrent);
+        const machine::Window window = machine::window_in_step(kernel_, *role_, op, access, concurrent);
         stores.window = stores.sent > 0.0 ? stores.window.with(window) : window;
         stores.sent += executions * (1.0 - access.joined) * (demand.touch.sectors + demand.touch.parted) *
                        gpu_.l1.sector.value();

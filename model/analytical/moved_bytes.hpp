@@ -5,6 +5,8 @@
 
 #include "hw/quantity.hpp"
 #include "hw/small_vector.hpp"
+#include "model/machine/atomics/atomic_service.hpp"
+#include "model/machine/dram/first_visits.hpp"
 #include "model/machine/l2/l2_places.hpp"
 
 #include <cstddef>
@@ -37,17 +39,20 @@ struct Traffic {
     hw::Bytes l2_stored{};        ///< `l2_written` as the slices count it: partly written sectors twice
     hw::Bytes sectors_written{};  ///< sectors of plain and bulk stores, whole or in part
     hw::Bytes received{};         ///< by all SMs
-    hw::Cycles atomics{};         ///< time of the L2 slices that carry out atomics
+    machine::AtomicTime atomics;  ///< of all items
     hw::Bytes passes{};           ///< sectors of the atomics' passes
     hw::Bytes returned{};         ///< sectors of passes whose old value goes back
     /// Time of the slices that hold the lines which all items copy at the same time.
     hw::Cycles hot_lines{};
-    /// Time of the slice that holds the words which all warps want, beyond its part of all else.
+    /// Time of the slice that holds the words to which all warps store, beyond its part of all else.
     hw::Cycles hot_words{};
+    /// The same of the slice that is asked most, where loads and stores name a skew.
+    hw::Cycles fullest{};
     /// Time of the slices that serve the parts of boxes beyond their matrix.
     hw::Cycles outside{};
-    bool from_dram = false;  ///< first touches of the operands miss L2
-    double waves = 1.0;      ///< number of waves in which the items come
+    machine::FirstVisits first_visits;  ///< of the scattered set of which they bring most
+    bool from_dram = false;             ///< first touches of the operands miss L2
+    double waves = 1.0;                 ///< number of waves in which the items come
     /// Share of the items after the first wave that read bytes no earlier wave has read.
     double fresh_later = 1.0;
     /// Share of items with the same reads that wait for DRAM together with the first such item.

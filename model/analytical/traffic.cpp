@@ -7,6 +7,7 @@
 #include "model/machine/bulk/outside.hpp"
 #include "model/machine/dram/dirtied.hpp"
 #include "model/machine/dram/filled_sectors.hpp"
+#include "model/machine/dram/first_visits.hpp"
 #include "model/machine/dram/lone_pieces.hpp"
 #include "model/machine/dram/write_back.hpp"
 #include "model/machine/l1/local_memory.hpp"
@@ -129,6 +130,18 @@ machine::ScatteredSet scattered_set(const BufferReads& buffer, double items, con
     set.once = machine::parts_visited(set.lines * set.parts, part / word,
                                       use.scattered.all * items * word / std::max(span, word));
     return set;
+}
+
+/// Notes the first visits to a set whose warps go anywhere in it, if they bring more than those of other
+/// sets.
+void note_first_visits(const machine::BufferTraffic& use, const machine::ScatteredSet& set, double items,
+                       machine::FirstVisits& most) {
+    const double part = use.scattered.read / use.scattered.visits;
+    const double anywhere = std::clamp(use.scattered.apart / std::max(1.0, use.scattered.span), 0.0, 1.0);
+    const double brought = std::min(set.visits, set.once) * part * anywhere;
+    if (brought <= most.share) return;
+    const double cells = std::max(1.0, std::min(set.once, set.lines * set.parts));
+    most = {brought, use.scattered.all * items / cells};
 }
 
 /// Where loads of a buffer find their bytes. `distinct`: share of a wave's requests that are the first to
@@ -366,7 +379,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             result.hot_words = std::max(result.hot_words, machine::hot_store_cycles(use.stores, items, gpu));
         }
         if (use.atomics.window.bytes() > 0.0) {
-            result.atomics += machine::atomic_cycles(use.atomics, items, gpu);
+            result.atomics.add(machine::atomic_time(use.atomics, items, gpu));
             result.passes += gpu.l1.sector * ((use.atomics.whole + use.atomics.part) * items);
             result.returned += gpu.l1.sector * (use.atomics.returned * items);
         }
@@ -394,7 +407,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
                                    use.along_batch, use.along_split && kernel.schedule.split_k > 1,
                                    use.read_bytes,  whole};
     }
-    result.hot_words = std::max(result.hot_words, fullest);
+    result.fullest = fullest;
     const double all = gpu.l2.capacity.value() * gpu.l2.usable.value();
     const double capacity = machine::room_for_all(gpu);
     machine::ReuseCase& reuse = reads.reuse;
@@ -412,6 +425,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     const double stay_in_l2 = stay_of_lines(reads, items, written, gpu);
     double read = 0.0;
     double row_read = 0.0, scattered_read = 0.0;
+    machine::FirstVisits early;  // `share` in bytes
     double opened = 0.0;
     // Share of the items after the first wave whose slices an earlier wave has read.
     double known = 1.0;
@@ -485,6 +499,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             opened += std::max(
                 0.0, machine::visits_to_dram(lines, stay_in_l2, gpu) * gpu.l1.line.value() - visits * part);
             const double ordered = std::min(missed, (use.read_bytes - use.scattered.read) * items);
+            note_first_visits(use, set, items, early);
             // Places that loads in order come to as well need no visit of their own.
             const double met = std::min(visits, set.once) * std::min(1.0, ordered / buffer.reached);
             buffer.from_dram = buffer.lines =
@@ -519,6 +534,8 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     if (kernel.schedule.kind == kernel::ScheduleKind::one_per_cta)
         result.wait_with_first = gpu.l2.merged_next.value();
     if (0.0 < fetched_by_item) result.own_share = result.own_share / fetched_by_item;
+    early.share = read + filled > 0.0 ? std::min(1.0, early.share / (read + filled)) : 0.0;
+    result.first_visits = early;
     result.dram_read = Bytes(read + filled);
     result.dram_row_read = Bytes(row_read + filled - filled_apart);
     result.dram_scattered_read = Bytes(scattered_read + filled_apart);

@@ -464,23 +464,43 @@ TEST_CASE("the slice that is asked most holds all back, whichever accesses ask i
         kernel.ops.front().cls = cls;
         kernel.accesses.front().skew = skew;
         kernel.accesses.front().direction = direction;
-        return of(kernel, Cache::warm).hot_words.value();
+        return of(kernel, Cache::warm);
     };
     using hw::InstructionClass;
     for (const auto& [cls, direction] : {std::pair{InstructionClass::ld_global, mk::Direction::read},
-                                         std::pair{InstructionClass::st_global, mk::Direction::write},
-                                         std::pair{InstructionClass::atom_global, mk::Direction::atomic}}) {
+                                         std::pair{InstructionClass::st_global, mk::Direction::write}}) {
         CAPTURE(static_cast<int>(cls));
-        CHECK(hot(1.0, cls, direction) == 0.0);
-        CHECK(hot(16.0, cls, direction) > 0.0);
-        CHECK(hot(48.0, cls, direction) == doctest::Approx(3.0 * hot(16.0, cls, direction)));
+        CHECK(hot(1.0, cls, direction).fullest.value() == 0.0);
+        const double some = hot(16.0, cls, direction).fullest.value();
+        CHECK(some > 0.0);
+        CHECK(hot(48.0, cls, direction).fullest.value() == doctest::Approx(3.0 * some));
     }
     // A sector each of 32 lanes, at the slices' rate for lone sectors, which lie in either of two halves. The
     // L1 has hardly any of them.
     const double sectors = 1000.0 * 4.0 * 32.0;
     const hw::Bytes asked(sectors * gpu().l2.access_bytes.value() * 1.5);
-    CHECK(hot(10.0, InstructionClass::ld_global, mk::Direction::read) ==
+    CHECK(hot(10.0, InstructionClass::ld_global, mk::Direction::read).fullest.value() ==
           doctest::Approx(10.0 * machine::l2_cycles(asked, gpu()).value()).epsilon(0.01));
+    // The slice with 16 times its part of the passes takes 15 times the mean longer.
+    const auto adds = [&](double skew) {
+        return hot(skew, InstructionClass::red_global, mk::Direction::atomic).atomics;
+    };
+    CHECK(adds(16.0).beyond.value() == doctest::Approx(15.0 * adds(16.0).mean.value()));
+    CHECK(adds(16.0).mean.value() == doctest::Approx(adds(1.0).mean.value()));
+    CHECK(adds(1.0).beyond.value() < 0.2 * adds(1.0).mean.value());
+}
+
+TEST_CASE("first visits to a set that warps go anywhere in are noted with the visits to a place") {
+    const auto first = [](std::int64_t loads) {
+        return of(scattered(1000, loads, 1 << 20, 1024), Cache::cold).first_visits;
+    };
+    const machine::FirstVisits few = first(4);
+    const machine::FirstVisits many = first(64);
+    CHECK(few.share > 0.0);
+    CHECK(many.share > 0.5);
+    CHECK(many.visits == doctest::Approx(16.0 * few.visits));
+    // Warps that keep to a small part of it come to new places all the time.
+    CHECK(of(scattered(1000, 4, 1 << 20, 1 << 20), Cache::cold).first_visits.share < 0.01);
 }
 
 TEST_CASE("scattered reads of far more than the L2 holds come from DRAM again and again") {

@@ -20,9 +20,8 @@ AtomicPlan atomic_plan(const kernel::Kernel& kernel, const kernel::Op& op, const
     const double sectors = machine::atomic_sectors(kernel, access, window.bytes(), machine::pieces_of(gpu));
     const double turns =
         machine::adds_in_float(op.dtype) ? gpu.l2.atomic_chain.value() * touch.passes() / sectors : 0.0;
-    // Where the listed places crowd in one slice, that one is at work the longest.
-    const double reached = std::max(
-        1.0, machine::slices_reached(window, gpu) / machine::skew_of_places(kernel, access, window, gpu));
+    // Where the passes crowd in one slice, that one is at work the longest.
+    const double reached = machine::slices_at_work(window, access.skew, gpu);
     const double waiting = touch.waiting(sectors);
     const double in_slices = waiting > 0.0 ? machine::in_order(own / reached, turns, waiting / reached)
                                            : std::max(own / reached, turns);

@@ -34,6 +34,12 @@ namespace warptime::model::steady {
     return counted < 2 ? largest : largest * std::pow(sum, 1.0 / exponent);
 }
 
+/// The time that overlaps with `part` to `whole`; 0 where they are the same.
+[[nodiscard]] inline double beyond_overlapped(double whole, double part, double exponent) {
+    if (!(part < whole)) return 0.0;
+    return whole * std::pow(1.0 - std::pow(part / whole, exponent), 1.0 / exponent);
+}
+
 /// Share of `value` in `whole`, the overlapped time: by how many per cent `whole` falls if the value falls by
 /// one. 0 for values below a quarter, as above.
 [[nodiscard]] inline double share_of_overlapped(double value, double whole, double exponent) {

@@ -99,3 +99,17 @@ TEST_CASE("the share of a time is what the whole loses when that time shrinks a 
     CHECK(warptime::model::steady::share_of_overlapped(4.0, whole, 2.0) == doctest::Approx(16.0 / 25.0));
     CHECK(warptime::model::steady::share_of_overlapped(1.0, whole, 2.0) == 0.0);
 }
+
+TEST_CASE("what overlaps with a part to the whole") {
+    using warptime::model::steady::beyond_overlapped;
+    CHECK(beyond_overlapped(5.0, 3.0, 2.0) == doctest::Approx(4.0));
+    CHECK(beyond_overlapped(5.0, 5.0, 2.0) == 0.0);
+    CHECK(beyond_overlapped(5.0, 0.0, 3.0) == doctest::Approx(5.0));
+    CHECK(rc::check([] {
+        const double whole = *rc::gen::inRange(1, 1000);
+        const double part = whole * *rc::gen::inRange(30, 100) / 100.0;
+        const double rest = beyond_overlapped(whole, part, 3.0);
+        if (rest > 0.25 * part) RC_ASSERT(std::abs(of({part, rest}, 3.0) / whole - 1.0) < 1e-9);
+        RC_ASSERT(rest <= whole);
+    }));
+}

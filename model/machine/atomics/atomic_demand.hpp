@@ -44,7 +44,6 @@ inline void add_atomic(const kernel::Kernel& kernel, const kernel::Role& role, c
     const double sent = instructions * (payload + touch.lines * sector);
     const double changed = instructions * (single ? access.bytes : touch.passes() * sector);
     note_dependence(kernel::origin_of(kernel, access), traffic);
-    traffic.sent_bytes += trips * instructions * payload;
     traffic.written_bytes += trips * changed;
     const double turns = trips * instructions;
     note_scattered_writes(kernel, access, turns * touch.lines, turns * touch.sectors, gpu, traffic);
@@ -71,10 +70,8 @@ inline void add_atomic(const kernel::Kernel& kernel, const kernel::Role& role, c
         atomics.whole + atomics.part > all * touch.passes() ? atomics.window.with(window) : window;
     atomics.sectors = atomic_sectors(kernel, access, atomics.window.bytes(), pieces_of(gpu));
     atomics.waiting = touch.waiting(atomics.sectors);
-    atomics.skew = std::max(atomics.skew, skew_of_places(kernel, access, atomics.window, gpu));
-    if (access.skew != 1.0) {
-        traffic.fullest += slice_cycles(touch.whole, touch.part, gpu) * (all * access.skew / slices_of(gpu));
-    }
+    // Accesses that go to different words of a buffer are taken to meet in its fullest slice.
+    atomics.skewed += all * touch.passes() * access.skew;
     if (op.returns) {
         const double received = instructions * touch.passes() * sector;
         part.received_bytes += received;

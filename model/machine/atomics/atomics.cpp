@@ -3,11 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/machine/atomics/atomics.hpp"
 
+#include "model/kernel/body_nodes.hpp"
 #include "model/kernel/evaluate_index.hpp"
 #include "model/kernel/index_span.hpp"
+#include "model/kernel/typical_item.hpp"
 #include "model/machine/demand/expected_distinct.hpp"
 #include "model/machine/demand/listed_rows.hpp"
-#include "model/machine/dram/round_spread.hpp"
 #include "model/machine/l1/coalescing.hpp"
 #include "model/machine/shared/bank_conflicts.hpp"
 
@@ -91,6 +92,33 @@ AtomicTouch touch_of_listed(const kernel::Kernel& kernel, const kernel::Access& 
     return {sum.whole * share, sum.part * share, sum.lines * share, sum.sectors * share};
 }
 
+/// Whether an op stands inside of a loop or branch.
+bool holds(const kernel::Kernel& kernel, std::size_t node, const kernel::Op& op) {
+    for (std::size_t n = node + 1; n < kernel.nodes[node].end; ++n) {
+        if (kernel.nodes[n].kind == kernel::NodeKind::op && &kernel.ops[kernel.nodes[n].payload] == &op)
+            return true;
+    }
+    return false;
+}
+
+/// Frees the loops around an op.
+void walk_to_the_end(const kernel::Kernel& kernel, const kernel::Role& role, const kernel::Op& op,
+                     kernel::Freedom& free) {
+    const kernel::Coordinates item = kernel::typical_item(kernel);
+    std::size_t depth = 0;
+    for (std::size_t n = role.first_node; n < role.last_node;) {
+        const kernel::Node& node = kernel.nodes[n];
+        if (node.kind == kernel::NodeKind::op && &kernel.ops[node.payload] == &op) return;
+        const bool inside = (node.kind == kernel::NodeKind::loop || node.kind == kernel::NodeKind::branch) &&
+                            holds(kernel, n, op);
+        if (inside && node.kind == kernel::NodeKind::loop && depth < free.loop.size()) {
+            const double trips = kernel::mean_trips_of(kernel, kernel.loops[node.payload], item);
+            free.loop[depth++] = std::max(0.0, trips - 1.0);
+        }
+        n = inside ? n + 1 : kernel::next_node(kernel, n);
+    }
+}
+
 std::size_t lanes_of(double active) {
     return static_cast<std::size_t>(
         std::clamp<long>(std::lround(lanes_per_warp * active), 1, lanes_per_warp));
@@ -144,56 +172,6 @@ AtomicTouch atomic_touch(const kernel::Kernel& kernel, const kernel::Access& acc
     return touch_of_lanes(std::span(at).first(lanes), access.bytes, pieces);
 }
 
-double skew_of_places(const kernel::Kernel& kernel, const kernel::Access& access, const Window& window,
-                      const hw::Gpu& gpu) {
-    const MemoryPieces pieces = pieces_of(gpu);
-    const double lines = std::max(1.0, window.bytes() / pieces.line);
-    if (access.pattern != kernel::PatternKind::listed || !window.still || lines > lines_told_apart(gpu)) {
-        return 1.0;
-    }
-    const auto bits = static_cast<unsigned>(gpu.l2.slice_bits.value());
-    const auto line = static_cast<std::int64_t>(pieces.line);
-    constexpr std::size_t most_places = 256;
-    std::array<double, most_places> passes{};   // of all executions
-    std::array<double, most_places> squares{};  // of the passes of one execution, added up
-    double all = 0.0;
-    for (std::size_t row = 0; row < listed_rows(access); ++row) {
-        const ListedRow listed = listed_row(kernel, access, row);
-        LaneAddresses at{};
-        std::size_t count = 0;
-        for (std::size_t lane = 0; lane < at.size(); ++lane) {
-            if (((listed.mask >> lane) & 1U) != 0) at[count++] = listed.at[lane];
-        }
-        std::sort(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(count));
-        std::array<double, most_places> here{};
-        for (std::size_t i = 0; i < count;) {
-            std::size_t end = i;
-            while (end < count && at[end] / line == at[i] / line) ++end;
-            const double own =
-                touch_of_lanes(std::span(at).subspan(i, end - i), access.bytes, pieces).passes();
-            here[place_of_line(at[i] / line, bits) % most_places] += own;
-            all += own;
-            i = end;
-        }
-        for (std::size_t place = 0; place < most_places; ++place) {
-            passes[place] += here[place];
-            squares[place] += here[place] * here[place];
-        }
-    }
-    // Lines of the window from the first on, whose numbers differ in these bits.
-    const double places = places_by_bits(std::max(1.0, lines), gpu);
-    if (!(all > 0.0) || places < 2.0) return 1.0;
-    const double mean = all / places;
-    const auto fullest =
-        static_cast<std::size_t>(std::max_element(passes.begin(), passes.end()) - passes.begin());
-    // Standard error of a sum over executions: lanes of one may all want the same place.
-    const auto rows = static_cast<double>(listed_rows(access));
-    const double spread =
-        std::sqrt(std::max(0.0, squares[fullest] - passes[fullest] * passes[fullest] / rows));
-    const double by_chance = (largest_of_normal(places) + 1.0) * spread;
-    return std::clamp((passes[fullest] - by_chance) / mean, 1.0, places);
-}
-
 double bank_passes(const kernel::Kernel& kernel, const kernel::Op& op, const kernel::Access& access,
                    const MemoryPieces& pieces) {
     const std::size_t lanes = lanes_of(op.active);
@@ -221,8 +199,10 @@ double bank_passes(const kernel::Kernel& kernel, const kernel::Op& op, const ker
     return passes(at, mask);
 }
 
-Window atomic_window(const kernel::Kernel& kernel, const kernel::Role& role, const kernel::Op& op,
-                     const kernel::Access& access, double concurrent) {
+namespace {
+
+Window window_of(const kernel::Kernel& kernel, const kernel::Role& role, const kernel::Op& op,
+                 const kernel::Access& access, double concurrent, bool in_step) {
     const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
     const double size = hw::bytes_of(buffer.dtype);
     const double whole = static_cast<double>(buffer.elements()) * size;
@@ -248,13 +228,16 @@ Window atomic_window(const kernel::Kernel& kernel, const kernel::Role& role, con
         return {from, std::min(from + reach, std::max(whole, from + access.bytes)), true};
     }
     kernel::Freedom free;
-    free.loop.fill(1.0);
-    free.warps = role.warps - 1.0;
-    free.instances = role.instances - 1.0;
-    free.lanes = static_cast<double>(lanes_per_warp * role.warps * role.instances) - 1.0;
     for (std::size_t i = 0; i < free.tiles.size(); ++i) {
         free.tiles[i] = std::min(concurrent, static_cast<double>(kernel.schedule.tiles[i])) - 1.0;
     }
+    const bool all_alike =
+        !in_step && concurrent > 1.0 && !(0.0 < kernel::span_of(kernel, access.origin[0], free));
+    free.loop.fill(1.0);
+    if (all_alike) walk_to_the_end(kernel, role, op, free);
+    free.warps = role.warps - 1.0;
+    free.instances = role.instances - 1.0;
+    free.lanes = static_cast<double>(lanes_per_warp * role.warps * role.instances) - 1.0;
     const bool strided = access.pattern == kernel::PatternKind::stride;
     const bool side_by_side = access.pattern == kernel::PatternKind::contiguous;
     const auto lanes = static_cast<double>(lanes_per_warp - 1);
@@ -267,7 +250,19 @@ Window atomic_window(const kernel::Kernel& kernel, const kernel::Role& role, con
                          lanes * apart + access.bytes;
     const double first =
         static_cast<double>(kernel::evaluate(kernel, access.origin[0], kernel::Coordinates{})) * size;
-    return reach >= whole ? Window{0.0, whole, true} : Window{first, first + reach, false};
+    return reach >= whole ? Window{0.0, whole, true} : Window{first, first + reach, all_alike};
+}
+
+}  // namespace
+
+Window window_in_step(const kernel::Kernel& kernel, const kernel::Role& role, const kernel::Op& op,
+                      const kernel::Access& access, double concurrent) {
+    return window_of(kernel, role, op, access, concurrent, true);
+}
+
+Window atomic_window(const kernel::Kernel& kernel, const kernel::Role& role, const kernel::Op& op,
+                     const kernel::Access& access, double concurrent) {
+    return window_of(kernel, role, op, access, concurrent, false);
 }
 
 Window atomic_window_of(const kernel::Kernel& kernel, kernel::Id buffer, double concurrent) {

@@ -42,8 +42,12 @@ struct AtomicTouch {
 [[nodiscard]] double bank_passes(const kernel::Kernel& kernel, const kernel::Op& op,
                                  const kernel::Access& access, const MemoryPieces& pieces);
 
-/// Window of an access's atomics that are under way at a time, with `concurrent` items. It covers one turn of
-/// every loop and the next turn.
+/// Window of what is under way of an access at a time, with `concurrent` items. It covers one turn of every
+/// loop and the next turn.
+[[nodiscard]] Window window_in_step(const kernel::Kernel& kernel, const kernel::Role& role,
+                                    const kernel::Op& op, const kernel::Access& access, double concurrent);
+
+/// The same for atomics. CTAs that all walk the same way are at any place of it: nothing keeps them in step.
 [[nodiscard]] Window atomic_window(const kernel::Kernel& kernel, const kernel::Role& role,
                                    const kernel::Op& op, const kernel::Access& access, double concurrent);
 
@@ -64,10 +68,14 @@ struct AtomicTouch {
     return gpu.l2.slices.value() * gpu.sm.count.value();
 }
 
+/// Bits of a line's number that choose its place in a small set.
+[[nodiscard]] inline unsigned place_bits_of(const hw::Gpu& gpu) {
+    return static_cast<unsigned>(gpu.l2.slice_bits.value());
+}
+
 /// Places that the bits of their numbers give `lines` consecutive lines. A set that is no power of two long
 /// fills the last bit's places in part.
-[[nodiscard]] inline double places_by_bits(double lines, const hw::Gpu& gpu) {
-    const auto bits = static_cast<unsigned>(gpu.l2.slice_bits.value());
+[[nodiscard]] inline double places_by_bits(double lines, unsigned bits) {
     const int whole = std::min(30, std::ilogb(lines));
     const double power = std::ldexp(1.0, whole);
     const double places = std::ldexp(1.0, std::popcount(bits & ((1U << whole) - 1U)));
@@ -76,7 +84,7 @@ struct AtomicTouch {
 
 /// Slices that a set of `lines` consecutive lines reaches by the bits of their numbers.
 [[nodiscard]] inline double slices_by_bits(double lines, const hw::Gpu& gpu) {
-    const double places = places_by_bits(lines, gpu);
+    const double places = places_by_bits(lines, place_bits_of(gpu));
     return std::min(places, std::max(gpu.l2.slices_least.value(), gpu.l2.slice_share.value() * places));
 }
 
@@ -94,12 +102,6 @@ struct AtomicTouch {
     return std::exp2(1.0 + std::floor(std::log2(gpu.l2.slice_bits.value()) + 1.0));
 }
 
-/// Passes of listed atomics at the fullest place of the window, against the mean of its places. 1 where the
-/// window moves or has more lines than are told apart. The fullest of equal places exceeds the mean by
-/// chance; that much of it does not count.
-[[nodiscard]] double skew_of_places(const kernel::Kernel& kernel, const kernel::Access& access,
-                                    const Window& window, const hw::Gpu& gpu);
-
 /// Slices at work when requests go evenly to the lines of a window; at least one. The bits of the lines'
 /// numbers choose the slices of a fixed set. A window that moves, or exceeds those bits, fills the slices at
 /// random.
@@ -109,6 +111,11 @@ struct AtomicTouch {
     // Up to eight lines put half their number into the fullest slice.
     const double uneven = std::min(std::max(std::min(lines, 2.0), 0.5 * lines), gpu.l2.uneven_lines.value());
     return std::max(1.0, lines / (uneven + lines / slices_of(gpu)));
+}
+
+/// Slices at work where one gets `skew` times the mean of all slices.
+[[nodiscard]] inline double slices_at_work(const Window& window, double skew, const hw::Gpu& gpu) {
+    return std::max(1.0, std::min(slices_reached(window, gpu), slices_of(gpu) / skew));
 }
 
 /// Cycles of one slice for the passes of a request.

@@ -286,28 +286,43 @@ TEST_CASE("the window of listed atomics begins at their least address and spans 
     CHECK(Listed({row_of(0, 2)}).window(0).last == 62.0 * 4.0 + 4.0);
 }
 
-TEST_CASE("of a small set, the place that gets most of the passes is the one that takes longest") {
+TEST_CASE("CTAs that walk the same way are anywhere on it, others side by side") {
+    kernel::Kernel k;
+    kernel::Builder build(k);
+    kernel::Buffer words;
+    words.dtype = hw::Dtype::int32;
+    words.extent[0] = 1 << 20;
+    k.schedule.tiles = {8, 1, 1, 1};
+    const kernel::Id table = build.buffer(words);
+    build.role("warps", 4);
+    build.loop(100);
+    kernel::Op op;
+    op.cls = hw::InstructionClass::red_global;
+    kernel::Access access;
+    access.buffer = table;
+    access.direction = kernel::Direction::atomic;
+    access.origin[0] =
+        build.index(0, {kernel::term(kernel::Variable::warp, 32), kernel::term(kernel::Variable::loop, 128)});
+    build.op(op, {access});
+    build.end();
+    build.finish();
+    const machine::Window own = machine::atomic_window(k, k.roles[0], k.ops[0], k.accesses[0], 8.0);
+    CHECK(own.bytes() == 100.0 * 512.0);
+    CHECK(own.still);
+    // Stores are taken to be in step, and so is a CTA that is alone.
+    CHECK(machine::window_in_step(k, k.roles[0], k.ops[0], k.accesses[0], 8.0).bytes() == 2.0 * 512.0);
+    const machine::Window alone = machine::atomic_window(k, k.roles[0], k.ops[0], k.accesses[0], 1.0);
+    CHECK(alone.bytes() == 2.0 * 512.0);
+    CHECK_FALSE(alone.still);
+}
+
+TEST_CASE("slices at work are those of the set, or fewer where one gets more than its part") {
     const auto gpu = hw::load_gpu("h200-sxm");
-    // 256 words are eight lines. The lowest bit that chooses a place is that of the second line.
-    const auto skew = [&](const std::vector<Row>& rows, std::int64_t distinct) {
-        Listed listed(rows);
-        const machine::Window window = listed.window(distinct);
-        return machine::skew_of_places(listed.k, listed.access(), window, gpu);
-    };
-    REQUIRE(machine::place_of_line(1, 378) == 0);
-    REQUIRE(machine::place_of_line(2, 378) == 1);
-    REQUIRE(machine::place_of_line(8, 378) == 2);
-    const Row even = row_of(0, 8);  // all eight lines alike
-    CHECK(skew({even, even, even, even}, 256) == 1.0);
-    // All of one line: both places' passes at one of them.
-    const Row one = row_of(0, 1);
-    CHECK(skew({one, one, one, one}, 256) == doctest::Approx(2.0));
-    // Three quarters of the lanes at one place, in each execution.
-    Row most = row_of(0, 1);
-    for (std::size_t lane = 24; lane < 32; ++lane) most[lane] = 64 + static_cast<std::int64_t>(lane);
-    CHECK(skew({most, most, most, most}, 256) == doctest::Approx(1.5));
-    // Executions that differ say nothing: each has a place of its own.
-    CHECK(skew({one, row_of(64, 1), row_of(128, 1), row_of(192, 1)}, 256) == 1.0);
-    // Lines are not told apart any more.
-    CHECK(skew({one, one, one, one}, 1 << 20) == 1.0);
+    const double all = machine::slices_of(gpu);
+    const machine::Window large{0.0, 1e9, true};
+    CHECK(machine::slices_at_work(large, 1.0, gpu) == doctest::Approx(all).epsilon(0.001));
+    CHECK(machine::slices_at_work(large, 4.0, gpu) == doctest::Approx(all / 4.0));
+    CHECK(machine::slices_at_work(large, 1e6, gpu) == 1.0);
+    const machine::Window small{0.0, 8.0 * 128.0, true};
+    CHECK(machine::slices_at_work(small, 1.0, gpu) == machine::slices_reached(small, gpu));
 }

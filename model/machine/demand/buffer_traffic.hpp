@@ -32,7 +32,9 @@ struct AtomicTraffic {
     Window window;                   ///< addresses of the atomics under way
     double sectors = 1.0;            ///< sectors of the window
     double waiting = 0.0;            ///< requests for different sectors that wait for one another
-    double skew = 1.0;               ///< passes of the fullest of the window's places, against their mean
+    double skewed = 0.0;             ///< passes, if all slices had as many as the fullest one
+    /// Passes of the fullest slice, against the mean of all.
+    [[nodiscard]] double skew() const { return skewed > whole + part ? skewed / (whole + part) : 1.0; }
 };
 
 /// Stores of a typical item to one buffer, as its slices take them in.
@@ -46,6 +48,7 @@ struct ScatteredTraffic {
     double read = 0.0;           ///< bytes of read_bytes
     double visits = 0.0;         ///< to lines that bring them
     double span = 0.0;           ///< bytes among which they fall
+    double apart = 0.0;          ///< bytes among which those of a warp fall at a time
     double all = 0.0;            ///< all such visits, found in the L1 or not
     double words = 0.0;          ///< bytes that lanes read by all
     std::uint32_t sectors = 0;   ///< a bit for each sector of a line that such visits ever ask for

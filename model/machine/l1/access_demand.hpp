@@ -129,6 +129,7 @@ inline void note_scattered(const kernel::Kernel& kernel, const kernel::Access& a
     const double reach = static_cast<double>(access.distinct) *
                          hw::bytes_of(kernel.buffers[static_cast<std::size_t>(access.buffer)].dtype);
     traffic.scattered.span = std::max(traffic.scattered.span, reach);
+    traffic.scattered.apart = std::max(traffic.scattered.apart, bytes_apart(kernel, access));
     traffic.scattered.sectors |= sectors_in_use(kernel, access, pieces);
 }
 

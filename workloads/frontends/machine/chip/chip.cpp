@@ -45,6 +45,8 @@ Chip chip_of(const hw::Gpu& gpu) {
         (model::machine::l2_cycles(gpu.l2.access_bytes * model::machine::slice_visits(gpu), gpu) * slices)
             .value();
     chip.l2.latency = gpu.latency.l2_far.value();
+    chip.l2.place_bits = model::machine::place_bits_of(gpu);
+    chip.l2.lines_told_apart = model::machine::lines_told_apart(gpu);
     (void)power_of_two("shared.banks", gpu.shared.banks.value());
     (void)power_of_two("shared.bank_width", gpu.shared.bank_width.value());
     return chip;

@@ -10,11 +10,13 @@
 
 namespace warptime::workloads::frontends::machine {
 
-/// When the L2 answers, for kernels whose course depends on it.
+/// When the L2 answers, for kernels whose course depends on it, and where it keeps lines.
 struct L2Timing {
     int slices = 1;
-    double interval = 1.0;  ///< cycles of a slice for a sector of its own line
-    double latency = 1.0;   ///< cycles from a load to its data
+    double interval = 1.0;          ///< cycles of a slice for a sector of its own line
+    double latency = 1.0;           ///< cycles from a load to its data
+    unsigned place_bits = 0;        ///< of a line's number, which choose its place in a small set
+    double lines_told_apart = 0.0;  ///< of the largest such set
     friend bool operator==(const L2Timing&, const L2Timing&) = default;
 };
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace warptime::workloads::frontends::machine {
@@ -280,6 +281,31 @@ void check_local(const Warp& warp, const Instruction& instruction, const Address
     });
 }
 
+namespace {
+
+/// Counts the passes of an atomic where they go. Lanes on one word take a pass each; those on other words of
+/// a sector share one.
+void count_places(Warp& warp, const Instruction& instruction, const Addresses& addresses, Mask enabled) {
+    Launch& launch = *warp.launch;
+    const Allocation* const buffer = launch.last_allocations[instruction.index];
+    const std::uint64_t base = buffer == nullptr ? 0 : buffer->address;
+    const auto sector = static_cast<std::uint64_t>(launch.geometry.cache.sector);
+    const auto line = static_cast<std::uint64_t>(launch.geometry.cache.line);
+    for_each_round(addresses, enabled, [&](Mask lanes) {
+        std::array<std::uint64_t, lanes_per_warp> seen{};
+        std::size_t count = 0;
+        for_each_lane(lanes, [&](int lane) {
+            const std::uint64_t at = addresses[static_cast<std::size_t>(lane)] - base;
+            const auto known = seen.begin() + static_cast<std::ptrdiff_t>(count);
+            if (std::find(seen.begin(), known, at / sector) != known) return;
+            seen[count++] = at / sector;
+            launch.atomic_places[instruction.index].add(at / line, launch.l2);
+        });
+    });
+}
+
+}  // namespace
+
 void count_global(Warp& warp, const Instruction& instruction, const Addresses& addresses, Mask enabled,
                   std::uint32_t width, AccessKind kind) {
     if (enabled == 0) {
@@ -310,6 +336,7 @@ void count_global(Warp& warp, const Instruction& instruction, const Addresses& a
     };
     if (kind == AccessKind::atomic || kind == AccessKind::reduction) {
         for_each_round(addresses, enabled, add);
+        count_places(warp, instruction, addresses, enabled);
     } else {
         add(enabled);
     }

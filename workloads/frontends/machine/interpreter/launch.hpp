@@ -5,6 +5,7 @@
 
 #include "workloads/frontends/machine/counting/coalescing.hpp"
 #include "workloads/frontends/machine/counting/touched_sectors.hpp"
+#include "workloads/frontends/machine/interpreter/atomic_places.hpp"
 #include "workloads/frontends/machine/interpreter/races.hpp"
 #include "workloads/frontends/machine/interpreter/warp.hpp"
 #include "workloads/frontends/machine/memory/device_memory.hpp"
@@ -134,6 +135,8 @@ struct Launch {
     HandOvers hand_overs;
     bool polls = false;                 ///< the code has polling loops
     std::optional<SliceQueues> slices;  ///< of a launch that races
+    L2Timing l2;
+    std::vector<AtomicPlaces> atomic_places;  ///< by instruction
     Observer* observer = nullptr;
     std::uint64_t grid_workspace = 0;     ///< of cooperative launches: its address, for barriers of the grid
     std::uint64_t instruction_limit = 0;  ///< of one warp; 0: none

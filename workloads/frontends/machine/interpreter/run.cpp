@@ -115,6 +115,8 @@ class Runner {
         launch_.counts.resize(code.code->instructions.size());
         launch_.accesses.resize(code.code->instructions.size());
         launch_.touched.resize(code.code->instructions.size());
+        launch_.l2 = options.chip.l2;
+        launch_.atomic_places.resize(code.code->instructions.size());
         launch_.slowest.of_ctas.resize(code.code->instructions.size());
         launch_.slowest.of_grid.resize(code.code->instructions.size());
         launch_.patterns.resize(code.code->instructions.size());
@@ -162,14 +164,23 @@ class Runner {
             result.accesses[i].touched = launch_.touched[i].count();
         result.slowest = std::move(launch_.slowest);
         result.hand_overs = std::move(launch_.hand_overs);
-        if (launch_.slices) result.skews = launch_.slices->skews();
         result.executed = launch_.clock;
         result.ctas_run = ended_ * cluster_ctas_;
+        note_skews(result);
         result.opaque_values = launch_.opaque_values;
         return result;
     }
 
   private:
+    void note_skews(LaunchCounts& result) const {
+        result.skews =
+            launch_.slices ? launch_.slices->skews() : std::vector<double>(launch_.atomic_places.size(), 1.0);
+        for (std::size_t i = 0; i < result.skews.size(); ++i) {
+            const double own = launch_.atomic_places[i].skew(launch_.l2, result.whole());
+            if (launch_.atomic_places[i].passes() > 0) result.skews[i] = own;
+        }
+    }
+
     /// Room for the frames of called functions that the kernel's own frame does not count.
     static constexpr std::int64_t stack_reserve = 1024;
     static constexpr std::uint64_t workspace_bytes = 256;

@@ -33,8 +33,10 @@ struct LaunchCounts {
     std::vector<AccessCounts> accesses;
     SlowestWarpCounts slowest;
     HandOvers hand_overs;
-    std::vector<double> skews;  ///< SliceQueues::skews of a launch that races
-    std::uint64_t ctas = 0;     ///< of the grid
+    /// By instruction: what it asks of the slice that is asked most, by the mean. Of loads and stores in a
+    /// launch that races (SliceQueues::skews), and of atomics.
+    std::vector<double> skews;
+    std::uint64_t ctas = 0;  ///< of the grid
     std::uint64_t ctas_run = 0;
     std::uint64_t executed = 0;  ///< warp-instructions of the CTAs that ran
     bool opaque_values = false;  ///< some results were not computed, so memory is not right
