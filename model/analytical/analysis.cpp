@@ -230,7 +230,6 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     const Seconds victims =
         at_once ? machine::wait_for_victims(a.traffic.dram_read, a.traffic.dram_written, bursts, gpu)
                 : Seconds{};
-    const Cycles of_units = busiest_unit(a) * (static_cast<double>(a.items) / static_cast<double>(a.sms));
     const bool only_stores = even && !(0.0 < a.traffic.received.value()) && !(Cycles{} < a.traffic.atomics) &&
                              !a.item.asynchronous;
     // Times of SMs, DRAM, slices and atomics, each multiplied by a factor.
@@ -249,16 +248,17 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
             double slot = seconds(run - apart);
             const double queue = (gpu.dram.queue / clock).value();
             const double held_up = (gpu.dram.write_wait / clock).value();
-            if (meets_without_loop(a) || of[1] < seconds(of_units)) {
-                slot = machine::held_by_writes(slot, slot_waits * held_up, written);
-                slot = meets_without_loop(a)
-                           ? steady::pace_of_two_queues(a.occupancy.ctas_per_sm, slot, of[1])
-                           : machine::queued(slot, of[1], slot_waits * queue);
+            const double alone = machine::held_by_writes(slot, slot_waits * held_up, written);
+            if (meets_without_loop(a)) {
+                slot = steady::pace_of_two_queues(a.occupancy.ctas_per_sm, alone, of[1]);
             } else {
+                // Both laws hold for the worst order: CTAs that queue anywhere and wait besides, and CTAs
+                // that stay in step.
                 const double rounds = slot_waits / a.waves;
                 const machine::SlotTurn turn = turn_of_slot(a, rounds, gpu);
-                slot = machine::slots_at_memory(machine::in_seconds(turn, seconds(Cycles(1.0))),
-                                                {rounds * queue, rounds * held_up, of[1], written});
+                slot = std::min(machine::queued(alone, of[1], slot_waits * queue),
+                                machine::slots_at_memory(machine::in_seconds(turn, seconds(Cycles(1.0))),
+                                                         {rounds * queue, rounds * held_up, of[1], written}));
             }
             slot = machine::handed_out(seconds(launch - first), slot, static_cast<double>(a.slots));
             of[0] = std::max(seconds(first) + slot, seconds(launch + a.alone - apart));
