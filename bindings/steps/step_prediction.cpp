@@ -3,6 +3,7 @@
 
 #include "bindings/engines/engines.hpp"
 #include "hw/error.hpp"
+#include "model/machine/l2/kept_since.hpp"
 #include "model/machine/power/clock.hpp"
 #include "model/machine/power/power.hpp"
 #include "model/system/held_clock.hpp"
@@ -229,7 +230,7 @@ double found_share(const FileRow& row, const Prepared& prepared, const hw::Gpu& 
     double found = 0.0, told = 0.0;
     for (const Near& near : row.near) {
         const double since = near.since + near.bytes + prepared.written / 2.0;
-        found += near.bytes * model::system::kept_share(since, gpu);
+        found += near.bytes * model::machine::kept_share(since, gpu);
         told += near.bytes;
     }
     return told > 0.0 ? found / told : 0.0;

@@ -16,6 +16,7 @@
 #include "model/machine/dram/loaded_latency.hpp"
 #include "model/machine/dram/loop_at_memory.hpp"
 #include "model/machine/dram/round_spread.hpp"
+#include "model/machine/dram/slots_at_memory.hpp"
 #include "model/machine/dram/victims.hpp"
 #include "model/machine/issue/instruction_fetch.hpp"
 #include "model/machine/l1/pending_lines.hpp"
@@ -138,6 +139,35 @@ double waits_of_waves(const Analysis& a) {
     return waves * turns * std::min(1.0, a.traffic.dram_read.value() / received);
 }
 
+/// The busiest unit of an SM, but for the turns of register operands: in cycles of a CTA.
+Cycles busiest_unit(const Analysis& a) {
+    Cycles busiest{};
+    for (std::size_t i = 0; i < machine::server_count; ++i) {
+        if (static_cast<machine::Server>(i) == machine::Server::registers) continue;
+        busiest = std::max(
+            busiest,
+            Cycles(a.item.total([&](const machine::Part& p) { return p.demand.cycles[i].value(); })));
+    }
+    return busiest;
+}
+
+/// Turns of a slot whose CTAs replace each other, in cycles. `rounds`: of loads, in a turn.
+machine::SlotTurn turn_of_slot(const Analysis& a, double rounds, const hw::Gpu& gpu) {
+    const std::int64_t resident = a.occupancy.ctas_per_sm;
+    const machine::Waves waves = machine::waves_of(a.items, a.slots);
+    const double warps = static_cast<double>(resident * a.item.warps) / gpu.sm.sub_partitions.value();
+    const double own = busiest_unit(a).value();
+    machine::SlotTurn turn;
+    turn.own = own;
+    turn.together = own * static_cast<double>(resident);
+    turn.elsewhere = (a.alone + a.turnaround).value() - own;
+    turn.exposed = machine::exposed_share(warps, rounds, gpu);
+    turn.turns = static_cast<double>(waves.full_waves);
+    turn.last = own * static_cast<double>(machine::tail_residency(waves.tail_items, a.slots / resident));
+    turn.vacant = a.turnaround.value();
+    return turn;
+}
+
 /// Time that an SM's loads need with the lines that its L1 keeps for those under way.
 machine::HeldPlace held_lines(const Analysis& a) {
     const double items = static_cast<double>(a.items) / static_cast<double>(std::max<std::int64_t>(1, a.sms));
@@ -189,7 +219,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     const Cycles fullest =
         Cycles{} < a.traffic.fullest ? a.traffic.fullest + atomics.beyond : a.traffic.fullest;
     const Cycles l2 = std::max(evenly + std::max(a.traffic.hot_words, fullest), a.traffic.hot_lines);
-    const double exponent = exponent_beside(a.item, sharing(kernel, gpu, conditions, a.occupancy), gpu);
+    const double exponent = gpu.overlap.exponent.value();
     a.exponent = exponent;
     const Cycles crowded(
         steady::beyond_overlapped((atomics.mean + atomics.beyond).value(), atomics.mean.value(), exponent));
@@ -206,6 +236,8 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     const Seconds victims =
         at_once ? machine::wait_for_victims(a.traffic.dram_read, a.traffic.dram_written, bursts, gpu)
                 : Seconds{};
+    const bool only_stores = even && !(0.0 < a.traffic.received.value()) && !(Cycles{} < atomics.mean) &&
+                             !a.item.asynchronous;
     // Times of SMs, DRAM, slices, and what keeps atomics besides, with SMs, DRAM, slices without atomics, and
     // atomics multiplied by a factor. Passes that crowd in one slice keep the unit there that adds, and not
     // the slice: other requests overlap with them.
@@ -225,10 +257,20 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
             const auto seconds = [&](const Cycles& cycles) { return (cycles / clock).value() * by[0]; };
             const double written = machine::written_seconds(a.traffic.dram_written, gpu).value() * by[1];
             double slot = seconds(run - apart);
-            slot = machine::held_by_writes(slot, slot_waits * (gpu.dram.write_wait / clock).value(), written);
-            slot = meets_without_loop(a)
-                       ? steady::pace_of_two_queues(a.occupancy.ctas_per_sm, slot, of[1])
-                       : machine::queued(slot, of[1], slot_waits * (gpu.dram.queue / clock).value());
+            const double queue = (gpu.dram.queue / clock).value();
+            const double held_up = (gpu.dram.write_wait / clock).value();
+            const double alone = machine::held_by_writes(slot, slot_waits * held_up, written);
+            if (meets_without_loop(a)) {
+                slot = steady::pace_of_two_queues(a.occupancy.ctas_per_sm, alone, of[1]);
+            } else {
+                // Both laws hold for the worst order: CTAs that queue anywhere and wait besides, and CTAs
+                // that stay in step.
+                const double rounds = slot_waits / a.waves;
+                const machine::SlotTurn turn = turn_of_slot(a, rounds, gpu);
+                slot = std::min(machine::queued(alone, of[1], slot_waits * queue),
+                                machine::slots_at_memory(machine::in_seconds(turn, seconds(Cycles(1.0))),
+                                                         {rounds * queue, rounds * held_up, of[1], written}));
+            }
             slot = machine::handed_out(seconds(launch - first), slot, static_cast<double>(a.slots));
             of[0] = std::max(seconds(first) + slot, seconds(launch + a.alone - apart));
             of[1] = 0.0;
@@ -245,6 +287,11 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
                 clock, gpu);
             of[1] = of[2] = 0.0;
         }
+        if (only_stores) {
+            // Nobody waits for a store, so that SMs, slices and channels are a line with deep queues between.
+            const double slowest = *std::max_element(of.begin(), of.end());
+            of = {slowest, 0.0, 0.0, 0.0};
+        }
         if (Cycles{} < held.queued) {
             // Loads that keep the L1's lines wait for DRAM meanwhile, and others wait for their lines.
             const double waits = (held.queued / clock).value() * by[0];
@@ -252,8 +299,6 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
         }
         return of;
     };
-    const double exponent = gpu.overlap.exponent.value();
-    a.exponent = exponent;
     // Where places that are visited at random come from DRAM in the first part of the kernel, DRAM holds the
     // kernel up there and the other units do later.
     const auto early = [&](const hw::Frequency& clock, double time) {

@@ -12,6 +12,7 @@
 #include "model/machine/dram/write_back.hpp"
 #include "model/machine/l1/local_memory.hpp"
 #include "model/machine/l2/fresh_in_waves.hpp"
+#include "model/machine/l2/kept_since.hpp"
 #include "model/machine/l2/l2.hpp"
 #include "model/machine/l2/l2_reuse.hpp"
 #include "model/machine/l2/l2_room.hpp"
@@ -63,6 +64,15 @@ bool starts_warm(const kernel::Kernel& kernel, const kernel::Buffer& buffer, con
             break;
     }
     return cache == prediction::Cache::warm;
+}
+
+/// Share of a warm buffer of which the L2 has lost the lines. `touched`: distinct bytes of the kernel.
+/// Between two runs of a kernel all of these come; between a kernel and the one that reads its result, half
+/// of the others.
+double lost_since(const kernel::Buffer& buffer, double own, double touched, const hw::Gpu& gpu) {
+    const bool passed_on = buffer.contents == kernel::Contents::written_by;
+    const double since = passed_on ? 0.5 * (own + touched) : touched;
+    return 1.0 - machine::kept_share(since, gpu);
 }
 
 /// Set that is read again and again in one operand. The other operands take their share of the L2.
@@ -355,6 +365,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     double pushed = 0.0;        // bytes of lines that make room for such sectors
     double sent = 0.0;
     double counted = 0.0;
+    double touched = 0.0;  // distinct bytes that are read or written
     hw::Cycles fullest{};
     for (std::size_t b = 0; b < kernel.buffers.size(); ++b) {
         const machine::BufferTraffic& use = item.buffers[b];
@@ -367,7 +378,8 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             machine::filled_sectors({use.parted_bytes * items, use.written_bytes * items, whole,
                                      use.scattered.written_apart, use.read_bytes * items},
                                     gpu);
-        dirty.add(machine::dirtied_by(use, items, whole, parts, gpu));
+        const machine::Dirtied left = machine::dirtied_by(use, items, whole, parts, gpu);
+        dirty.add(left);
         filled += parts.on_bus;
         if (use.scattered.written_apart > 0.0) filled_apart += parts.on_bus;
         padded += parts.on_bus - parts.filled;
@@ -384,6 +396,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             result.returned += gpu.l1.sector * (use.atomics.returned * items);
         }
         if (use.read_bytes <= 0.0) {
+            touched += left.lines;
             continue;
         }
         if (use.random && use.span_bytes > 0.0) {
@@ -399,6 +412,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
                 machine::hot_line_cycles(use.copied_lines * items, whole / item.trips, use.line_bytes, gpu));
         }
         footprint += whole;
+        touched += std::max(whole, left.lines);
         warm[count] = starts_warm(kernel, buffer, item, conditions.cache, reads.emptied);
         reads.buffers[count].use = &use;
         reads.buffers[count].reached = reached;
@@ -480,8 +494,9 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             result.waits[number] = {lost, lost > 0.0 ? 1.0 : 0.0};
             continue;
         }
-        // A set that is read again and again stays as long as the whole L2 holds it.
-        if (warm[i] && footprint <= all) continue;
+        const double lost =
+            warm[i] ? lost_since(kernel.buffers[number], operand.total_bytes, touched, gpu) : 1.0;
+        if (!(0.0 < lost)) continue;
         // Where the set has outgrown the L2, an item's repeated reads come from DRAM each time.
         const double turns =
             use.span_bytes > 0.0 && footprint > all ? std::max(1.0, use.read_bytes / use.span_bytes) : 1.0;
@@ -505,13 +520,15 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             buffer.from_dram = buffer.lines =
                 ordered + std::min((visits - met) * part, use.scattered.read * items);
         }
+        buffer.from_dram *= lost;
+        buffer.lines *= lost;
         opened += buffer.gaps * std::min(1.0, missed / operand.total_bytes);
         scattered_read += lone_bytes(use, buffer.from_dram, gpu);
         read += buffer.from_dram;
         if (warm[i]) {
             // A set that has outgrown the L2 costs the same wait as a set that was never there.
-            const double lost = std::min(1.0, buffer.from_dram / (use.read_bytes * items));
-            if (1.0 - lost < result.places.near) result.places = {1.0 - lost, 0.0, lost};
+            const double missing = std::min(1.0, buffer.from_dram / (use.read_bytes * items));
+            if (1.0 - missing < result.places.near) result.places = {1.0 - missing, 0.0, missing};
         }
         row_read += use.in_rows ? buffer.from_dram : 0.0;
         result.from_dram = true;
@@ -552,10 +569,15 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     const Bytes lines{dirty.lines};
     const Bytes capacity_of_dirty = machine::dirty_capacity_of(gpu);
     const bool flushed = conditions.cache == prediction::Cache::flushed;
-    // What leaves of the kernel's own lines, and others that come before them.
-    const Bytes out = flushed ? lines - std::min(lines, capacity_of_dirty)
-                              : machine::writes_over_clean(lookups_of(reads, kernel, gpu).filled, lines, room,
-                                                           capacity_of_dirty, bursts);
+    // What leaves of the kernel's own lines, and others that come before them. Lines that the L2 does not
+    // keep from one run to the next leave once a run.
+    const Bytes left_behind = conditions.cache == prediction::Cache::warm
+                                  ? lines * (1.0 - machine::kept_share(touched, gpu))
+                                  : Bytes{};
+    const Bytes out =
+        flushed ? lines - std::min(lines, capacity_of_dirty)
+                : std::max(left_behind, machine::writes_over_clean(lookups_of(reads, kernel, gpu).filled,
+                                                                   lines, room, capacity_of_dirty, bursts));
     const Bytes others = flushed ? machine::writes_over_dirty(Bytes(read + opened + pushed), lines,
                                                               machine::dirty_first_of(gpu),
                                                               gpu.l2.dirty_fraction, capacity_of_dirty) -

@@ -6,6 +6,7 @@
 #include "model/analytical/kernels_fixture_test.hpp"
 #include "model/kernel/examples/cp_async_gemm.hpp"
 #include "model/kernel/examples/warp_specialized_gemm.hpp"
+#include "model/machine/l2/kept_since.hpp"
 #include "model/machine/l2/l2.hpp"
 
 #include <doctest/doctest.h>
@@ -182,6 +183,29 @@ TEST_CASE("what has outgrown the L2 is waited for from DRAM, however warm the ca
     CHECK(shared.places.dram < 0.5);
 }
 
+TEST_CASE(
+    "of a set between what a partition keeps and the whole L2, a part is lost from one run to the next") {
+    const double share = 0.7;  // of the L2, read and written together
+    const auto ctas =
+        static_cast<std::int64_t>(0.5 * share * gpu().l2.capacity.value() / fixture::stream_bytes_per_cta);
+    const double one_way = static_cast<double>(ctas) * fixture::stream_bytes_per_cta;
+    const double lost = 1.0 - machine::kept_share(2.0 * one_way, gpu());
+    REQUIRE(lost > 0.1);
+    REQUIRE(lost < 0.9);
+    mk::Kernel kernel = fixture::stream(ctas, 1);
+    const auto warm = of(kernel, Cache::warm);
+    CHECK(warm.dram_read.value() == doctest::Approx(one_way * lost));
+    CHECK(warm.dram_written.value() == doctest::Approx(one_way * lost));
+    CHECK(warm.places.dram == doctest::Approx(lost));
+    CHECK(of(kernel, Cache::cold).dram_read.value() == doctest::Approx(one_way));
+    // After what the kernel before has written, less has come.
+    kernel.buffers[0].before = mk::Before::warm;
+    kernel.buffers[0].contents = mk::Contents::written_by;
+    kernel.buffers[0].written_by_step = 0;
+    CHECK(of(kernel, Cache::warm).dram_read.value() ==
+          doctest::Approx(one_way * (1.0 - machine::kept_share(1.5 * one_way, gpu()))));
+}
+
 TEST_CASE("a buffer that says what was before is believed over the conditions") {
     mk::Kernel kernel = gemm(1024, 1024, 512);
     kernel.buffers[0].before = mk::Before::warm;
@@ -228,7 +252,8 @@ TEST_CASE(
     // partitions, written lines in one.
     const double stays = gpu().l2.capacity.value() / 2.5;
     CHECK(of(large, Cache::cold).dram_written.value() == doctest::Approx(w - stays).epsilon(0.01));
-    CHECK(of(large, Cache::warm).dram_written.value() == of(large, Cache::cold).dram_written.value());
+    // In run after run nothing stays for the next one.
+    CHECK(of(large, Cache::warm).dram_written.value() == doctest::Approx(w));
     CHECK(of(large, Cache::flushed).dram_written.value() == doctest::Approx(w));
     CHECK(of(large, Cache::flushed).l2_written.value() == doctest::Approx(w));
     CHECK(of(large, Cache::flushed).dram_read.value() == doctest::Approx(w));

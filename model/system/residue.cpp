@@ -5,13 +5,6 @@
 
 namespace warptime::model::system {
 
-double kept_share(double since, const hw::Gpu& gpu) {
-    const double capacity = gpu.l2.capacity.value();
-    const double surely = capacity * gpu.l2.usable.value() / gpu.l2.partitions.value();
-    if (since <= surely) return 1.0;
-    return std::clamp((capacity - since) / (capacity - surely), 0.0, 1.0);
-}
-
 void Residue::take(double touched, double written) {
     last_.push_back({touched, std::min(written, touched)});
     held_ += touched;

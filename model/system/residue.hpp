@@ -6,16 +6,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "hw/gpu.hpp"
-
 #include <deque>
 
 namespace warptime::model::system {
-
-/// The part of some bytes that the L2 still holds after so many bytes have come since, themselves included.
-/// All of them up to what a partition can keep, since each may hold a copy of every line; none beyond the
-/// capacity.
-[[nodiscard]] double kept_share(double since, const hw::Gpu& gpu);
 
 class Residue {
   public:

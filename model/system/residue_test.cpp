@@ -2,24 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/system/residue.hpp"
 
-#include "hw/sheet.hpp"
-
 #include <doctest/doctest.h>
 
-using warptime::model::system::kept_share;
 using warptime::model::system::Residue;
-
-TEST_CASE("bytes stay while a partition holds them, and are gone when the L2 has been filled") {
-    const auto gpu = warptime::hw::load_gpu("h100-sxm");
-    const double capacity = gpu.l2.capacity.value();
-    CHECK(kept_share(0.0, gpu) == 1.0);
-    CHECK(kept_share(16.8e6, gpu) == 1.0);
-    const double surely = capacity * gpu.l2.usable.value() / gpu.l2.partitions.value();
-    CHECK(kept_share(surely, gpu) == doctest::Approx(1.0));
-    CHECK(kept_share((surely + capacity) / 2.0, gpu) == doctest::Approx(0.5));
-    CHECK(kept_share(capacity, gpu) == 0.0);
-    CHECK(kept_share(2.0 * capacity, gpu) == 0.0);
-}
 
 TEST_CASE("what was written last is dirty until as many other bytes have come") {
     Residue residue(100.0);
