@@ -236,8 +236,8 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     const Seconds victims =
         at_once ? machine::wait_for_victims(a.traffic.dram_read, a.traffic.dram_written, bursts, gpu)
                 : Seconds{};
-    const bool only_stores = even && !(0.0 < a.traffic.received.value()) && !(Cycles{} < atomics.mean) &&
-                             !a.item.asynchronous;
+    const bool only_stores =
+        even && !(0.0 < a.traffic.received.value()) && !(Cycles{} < atomics.mean) && !a.item.asynchronous;
     // Times of SMs, DRAM, slices, and what keeps atomics besides, with SMs, DRAM, slices without atomics, and
     // atomics multiplied by a factor. Passes that crowd in one slice keep the unit there that adds, and not
     // the slice: other requests overlap with them.

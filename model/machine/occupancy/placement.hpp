@@ -28,8 +28,8 @@ namespace warptime::model::machine {
 [[nodiscard]] std::int64_t clusters_in_groups(std::span<const hw::Number> groups, std::int64_t cluster,
                                               std::int64_t ctas_per_sm);
 
-/// Clusters of `cluster` CTAs resident at once on the chip: in its recorded groups, else in GPCs that share its
-/// TPCs evenly.
+/// Clusters of `cluster` CTAs resident at once on the chip: in its recorded groups, else in GPCs that share
+/// its TPCs evenly.
 [[nodiscard]] std::int64_t clusters_at_once(const hw::Gpu& gpu, std::int64_t cluster,
                                             std::int64_t ctas_per_sm);
 

@@ -24,8 +24,7 @@ namespace warptime::model::machine {
 /// issue; recorded loads do not tell the two apart.
 [[nodiscard]] inline double fp32_power(const hw::Gpu& gpu) {
     constexpr double lanes_of_warp = 32.0;
-    return gpu.power.issue.value() * gpu.fp32.lanes.value() /
-           (lanes_of_warp * gpu.sm.sub_partitions.value());
+    return gpu.power.issue.value() * gpu.fp32.lanes.value() / (lanes_of_warp * gpu.sm.sub_partitions.value());
 }
 
 /// Energy of the SMs' work at the voltage of the boost clock, in seconds at the design power.
