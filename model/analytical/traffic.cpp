@@ -525,15 +525,20 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         opened += buffer.gaps * std::min(1.0, missed / operand.total_bytes);
         scattered_read += lone_bytes(use, buffer.from_dram, gpu);
         read += buffer.from_dram;
-        if (warm[i]) {
+        if (warm[i] && conditions.cache == prediction::Cache::warm) {
             // A set that has outgrown the L2 costs the same wait as a set that was never there.
             const double missing = std::min(1.0, buffer.from_dram / (use.read_bytes * items));
             if (1.0 - missing < result.places.near) result.places = {1.0 - missing, 0.0, missing};
         }
         row_read += use.in_rows ? buffer.from_dram : 0.0;
         result.from_dram = true;
-        result.waits[static_cast<std::size_t>(buffer.use - &item.buffers[0])] =
-            load_waits(buffer, moved, distinct, items, waves);
+        LoadWaits& waits = result.waits[static_cast<std::size_t>(buffer.use - &item.buffers[0])];
+        waits = load_waits(buffer, moved, distinct, items, waves);
+        if (conditions.cache != prediction::Cache::warm) {
+            // Beside cold buffers a warm one waits as often as it has lost its lines.
+            waits.first *= lost;
+            waits.fresh *= lost;
+        }
         const double first = moved.wave_bytes / waves;
         if (first < moved.wave_bytes) {
             known *= 1.0 - std::clamp((moved.dram_bytes - first) / (moved.wave_bytes - first), 0.0, 1.0);

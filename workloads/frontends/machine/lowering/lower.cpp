@@ -1386,7 +1386,10 @@ class Lowering {
             }
         }
         access.pool_length = rows * lanes_per_warp;
-        access.distinct = bytes_in_reach(traced, lanes, access.bytes, made);
+        // Atomics wait for one another at the places that come often. A sample of them tells so, and all
+        // places ever touched do not.
+        const bool counted = input_.counts->whole() && access.direction != mk::Direction::atomic;
+        access.distinct = bytes_in_reach(traced, lanes, access.bytes, counted ? &made : nullptr);
         access.origin[0] = mk::Builder::constant(0);
     }
 
@@ -1417,15 +1420,15 @@ class Lowering {
         return most;
     }
 
-    /// Bytes among which listed addresses fall. A whole run tells which sectors were touched. Of a sample, as
-    /// far as repeats tell: many repeats say that there are few places. Warps of a CTA may share what CTAs do
-    /// not, and neighbours in a sector are no repeats of an address: so both the addresses of single accesses
-    /// and the sectors of whole CTAs are looked at, and what says more places holds. Without repeats the
-    /// addresses may fall anywhere between the least and the last. Sectors of a line that no address falls
-    /// into count as well.
+    /// Bytes among which listed addresses fall. A whole run tells which sectors were touched (`whole`; null
+    /// where that is not known). Of a sample, as far as repeats tell: many repeats say that there are few
+    /// places. Warps of a CTA may share what CTAs do not, and neighbours in a sector are no repeats of an
+    /// address: so both the addresses of single accesses and the sectors of whole CTAs are looked at, and
+    /// what says more places holds. Without repeats the addresses may fall anywhere between the least and the
+    /// last. Sectors of a line that no address falls into count as well.
     std::int64_t bytes_in_reach(const std::vector<PlacedAccess>& traced,
                                 const std::vector<LaneAddresses>& accesses, std::int64_t width,
-                                const AccessCounts& made) const {
+                                const AccessCounts* whole) const {
         const std::int64_t sector = input_.cache.sector;
         const std::int64_t in_line = input_.cache.line / sector;
         std::set<std::int64_t> in_use;  // sectors of a line
@@ -1458,10 +1461,10 @@ class Lowering {
         const double range = static_cast<double>(*sectors.rbegin() - *sectors.begin() + 1) * sector_bytes;
         // Bytes of a line for each sector in use.
         const double apart = sector_bytes * static_cast<double>(in_line) / static_cast<double>(in_use.size());
-        if (made.touched.sectors > 0 && input_.counts->whole()) {
-            const double all = static_cast<double>(made.touched.span) * sector_bytes;
-            const double cells = cells_of(static_cast<double>(made.touched.sectors),
-                                          static_cast<double>(made.sectors), all / apart);
+        if (whole != nullptr && whole->touched.sectors > 0) {
+            const double all = static_cast<double>(whole->touched.span) * sector_bytes;
+            const double cells = cells_of(static_cast<double>(whole->touched.sectors),
+                                          static_cast<double>(whole->sectors), all / apart);
             return std::llround(std::min(all, cells * apart));
         }
         // A single CTA shares with none.
