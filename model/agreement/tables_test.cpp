@@ -38,10 +38,16 @@ TEST_CASE("an instruction that needs the one before: ready after its latency, an
         CAPTURE(to_string(cls));
         const double last =
             std::max(1.0, cost.unit == warptime::hw::Unit::none ? 0.0 : cost.interval.value());
-        const double period = held(cost) - last + cost.latency.value();
+        // A comparison takes the result of another as an operand, which is there as soon as a selection's.
+        // The result as such is there later, so that trips have to overlap.
+        const InstructionClass from =
+            cls == InstructionClass::set_predicate ? InstructionClass::compare_select : cls;
+        const double period = held(cost) - last + gpu.instructions[from].latency.value();
         check_period(
             [&](std::int64_t trips) {
-                return repeated(make_op(cls, 1, {{0, 1}}), trips, 1);
+                mk::Kernel kernel = repeated(make_op(cls, 1, {{0, 1}}), trips, 1);
+                kernel.loops.front().overlap = from != cls;
+                return kernel;
             },
             400, period, gpu);
     }

@@ -16,8 +16,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cctype>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -35,7 +37,8 @@ namespace warptime::workloads::frontends::machine::fixture {
 using Words = std::vector<std::uint32_t>;
 
 inline constexpr std::uint32_t parameter_base = 0x210;
-inline constexpr int test_registers = 192;
+/// An SM holds a CTA of any size with the few, and code for matrices needs the many.
+inline constexpr int few_registers = 64, many_registers = 192;
 
 inline DeviceMemory& test_memory() {
     static DeviceMemory memory(std::uint64_t{1} << 28U);
@@ -143,7 +146,7 @@ inline AssemblyFunction assembled(const std::string& name, const std::vector<std
 }
 
 struct ProgramOptions {
-    int registers = test_registers;
+    int registers = 0;  ///< 0: few, or many where the code names more
     std::int64_t static_shared = 0;
     std::int64_t shared_begin = 0;
     std::int64_t local_bytes = 0;
@@ -151,6 +154,17 @@ struct ProgramOptions {
     std::uint32_t parameters = 0;  ///< of 8 bytes each, from c[0x0][0x210] on
     std::map<int, std::vector<std::byte>> constants;
 };
+
+/// Few registers, unless a line names a higher one.
+inline int registers_for(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) {
+        for (std::size_t i = line.find('R'); i != std::string::npos; i = line.find('R', i + 1)) {
+            const bool begins = i == 0 || std::isalnum(static_cast<unsigned char>(line[i - 1])) == 0;
+            if (begins && std::atoi(line.c_str() + i + 1) + 16 > few_registers) return many_registers;
+        }
+    }
+    return few_registers;
+}
 
 /// A module of one kernel, "test".
 class Program {
@@ -161,7 +175,7 @@ class Program {
         function.name = "test";
         function.kernel = true;
         function.code.resize(assembly.lines.size());
-        function.registers = options.registers;
+        function.registers = options.registers > 0 ? options.registers : registers_for(lines);
         function.static_shared = options.static_shared;
         function.shared_begin = options.shared_begin;
         function.local_bytes = options.local_bytes;

@@ -60,9 +60,7 @@ Program loop_of_each_warp(int loops) {
                         counted_loop(fmt::format("loop{}", loop), 10, "0x2", {}),
                         {fmt::format("behind{}:", loop)}});
     }
-    ProgramOptions options;
-    options.registers = 64;  // so that nine warps fit into an SM
-    return Program(lines, options);
+    return Program(lines);
 }
 
 TEST_CASE("warps that run the same loops are one role") {
