@@ -501,7 +501,6 @@ def record_sustained(recorder: Recorder) -> None:
                 method=method,
                 steps=note,
             )
-        count = max(1, len(times) // 60)
         del module, inputs, graph
         torch.cuda.empty_cache()
 

@@ -527,6 +527,7 @@ bool privatize_atomics(Kernel& kernel, const hw::Gpu& gpu) {
                 Access& access = kernel.accesses[op.first_access + a];
                 if (access.buffer != id) continue;
                 access.buffer = own;
+                access.skew = 1.0;  // No slice of the L2 serves it any more.
                 element = access.bytes;
                 op.cls = InstructionClass::atom_shared;
             }

@@ -29,7 +29,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("gemm", {"m": [64, 64]}, "gemm m", "[64, 64]", "a number, a word"),
     ("gemm", {"m": {}}, "gemm m", "{}", "a number, a word"),
     ("gemm", {"dtype": "bf17"}, "gemm dtype", "bf17", "bf16"),
-    ("gemm", {"dtype": "\ud800"}, "gemm dtype", "?", "bf16"),
+    ("gemm", {"dtype": "\ud800"}, "gemm dtype", "?", "a known name"),
     ("gemm", {"cta_tile": (128, 128)}, "gemm cta_tile", "128x128", "MxNxK"),
     ("gemm", {"cta_tile": (128, -1, 64)}, "gemm cta_tile", "128x-1x64", "MxNxK"),
     ("gemm", {"gpu": "h20"}, "gpu", "h20", "h200-sxm"),
