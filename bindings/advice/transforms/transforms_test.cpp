@@ -268,6 +268,31 @@ TEST_CASE("places that lanes computed, or rows of unequal length, are taken in o
     CHECK(sort_places(kernel) == 0);
 }
 
+TEST_CASE("bins in shared memory leave the slices of the L2, whatever crowded there") {
+    constexpr const char* counts = R"(kernel "counts"
+  grid 64 1 1
+  cta 256 1 1
+  schedule one_per_cta tiles=64 group=64
+  buffer "from" dtype=int8 extent=65536
+  buffer "bins" dtype=int8 extent=1024
+  addresses 0 4 8 12 0 4 8 12 0 4 8 12 0 4 8 12 0 4 8 12 0 4 8 12 0 4 8 12 0 4 8 12
+  resources registers=16
+  role "warps" warps=8
+    op 0 ld_global
+      access read from contiguous origin={1024*tile.0 + 128*warp}
+    op 1 red_global dtype=int32 deps=0 returns=0
+      access atomic bins listed origin={0} distinct=16 pool_length=32 skew=12
+    op 2 exit
+  end
+end
+)";
+    mk::Kernel kernel = mk::parse_text(counts);
+    REQUIRE(privatize_atomics(kernel, hw::load_gpu("h200-sxm")));
+    mk::check(kernel);
+    for (const mk::Access& access : kernel.accesses) CHECK(access.skew == 1.0);
+    CHECK(kernel.static_shared == 1024);
+}
+
 TEST_CASE("a sum that several CTAs share reads each byte once, and leaves by atomics") {
     const mk::Kernel before = mk::parse_text(R"(kernel "sum"
   grid 4 1 1
