@@ -85,9 +85,10 @@ std::string step_text(const StepFile& file, const StepPrediction& p, std::size_t
         fmt::format_to(out, "unknown     {:.1f} % of the kernels' time rests on a prior\n",
                        percent * share(p.unknown_us, p.kernel_us));
     }
-    if (p.memory_bytes > 0)
+    if (p.memory_bytes > 0) {
         fmt::format_to(out, "memory      {:.2f} GiB at most\n",
                        static_cast<double>(p.memory_bytes) / (1U << 30U));
+    }
     append_sums(text, "operators", sums_by(file, p, [](const FileRow& row) { return row.op; }), p.kernel_us);
     append_sums(text, "modules", sums_by(file, p, top_of), p.kernel_us);
     append_sums(text, "phases",
