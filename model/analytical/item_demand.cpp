@@ -1066,9 +1066,10 @@ class Accumulator {
                 const double lost = reuse.sectors.back() - kept_in_l2(kernel_, access, room_in_l2());
                 traffic.lost_bytes += trips * executions * std::min(touch.sectors * sector * lost, moved);
             }
-            if (op.cls == InstructionClass::ld_local)
+            if (op.cls == InstructionClass::ld_local) {
                 traffic.lost_bytes += trips * executions * opened * own *
                                       (1.0 - machine::kept_of_local(kernel_, access, ctas_at_work(), gpu_));
+            }
             traffic.sectors_read += trips * executions * moved / sector;
             traffic.multicast = traffic.multicast || access.multicast_ctas > 1;
             traffic.in_rows = traffic.in_rows ||
@@ -1096,9 +1097,10 @@ class Accumulator {
                                 *part_, traffic);
             if (straight_strides)
                 traffic.strided_written_lines = std::max(traffic.strided_written_lines, lines);
-            if (!collective)
+            if (!collective) {
                 machine::note_scattered_writes(kernel_, access, trips * executions * touch.lines,
                                                trips * executions * touch.sectors, gpu_, traffic);
+            }
             if (!collective && op.cls == InstructionClass::st_global)
                 machine::note_parted(touch, trips * executions, gpu_, traffic);
             if (access.pattern == kernel::PatternKind::broadcast && op.cls == InstructionClass::st_global)
@@ -1115,10 +1117,11 @@ class Accumulator {
                         again - stored * machine::kept_of_local(kernel_, access, ctas_at_work(), gpu_);
                     traffic.again_lost += lost;
                     const double piece = gpu_.dram.access_bytes.value();
-                    if (is_scattered(access))
+                    if (is_scattered(access)) {
                         traffic.again_apart += lost * piece / sector *
                                                machine::lone_share(touch.sectors * sector / touch.lines,
                                                                    piece, gpu_.l1.line.value());
+                    }
                 }
                 part_->demand[machine::Server::l1] += machine::local_store_cycles(sent, gpu_);
                 if (part_ == &result_.loop) local_.store(sent, stores_.slowdown(), gpu_);

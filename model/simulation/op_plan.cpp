@@ -746,10 +746,11 @@ KernelPlan::KernelPlan(const Kernel& kernel, const hw::Gpu& gpu, const predictio
             // Distance counts executions back; for ops later in the body one less.
             const auto from = static_cast<std::size_t>(dep.op);
             const std::int64_t back = dep.distance + (from < id ? 1 : 0);
-            if (back > 0)
+            if (back > 0) {
                 inputs.push_back(
                     {ops[from].history, ops[from].kept, static_cast<std::uint32_t>(back),
                      ticks_of(machine::sooner_for(kernel.ops[from], kernel.ops[id].cls, gpu).value())});
+            }
         }
         p.input_count = static_cast<std::uint32_t>(inputs.size()) - p.first_input;
         p.plain = !p.copies && !p.drains && !p.queued && p.access_count == 0 && p.special == 0 &&

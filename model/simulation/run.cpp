@@ -224,9 +224,10 @@ class Simulation {
     /// warps first, so that its CTAs end one after another and others get the next ones in turn.
     [[nodiscard]] std::int64_t room_for_even_parts() const {
         std::int64_t room = 0;
-        for (std::size_t sm = 0; sm < free_.size(); ++sm)
+        for (std::size_t sm = 0; sm < free_.size(); ++sm) {
             room +=
                 std::max<std::int64_t>(0, std::min<std::int64_t>(free_[sm], even_part_ - handed_out_[sm]));
+        }
         return room;
     }
 

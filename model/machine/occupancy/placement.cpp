@@ -50,8 +50,9 @@ std::int64_t clusters_at_once(const hw::Gpu& gpu, std::int64_t cluster, std::int
     const auto gpcs = std::max<std::int64_t>(1, static_cast<std::int64_t>(gpu.gpc.count.value()));
     const std::int64_t tpcs = static_cast<std::int64_t>(gpu.sm.count.value()) / per_tpc;
     const std::int64_t larger = tpcs % gpcs;
-    const std::array<hw::Number, 1> small{hw::Number(static_cast<double>(tpcs / gpcs * per_tpc))};
-    const std::array<hw::Number, 1> large{hw::Number(static_cast<double>((tpcs / gpcs + 1) * per_tpc))};
+    const std::int64_t least = tpcs / gpcs;  // TPCs of a GPC
+    const std::array<hw::Number, 1> small{hw::Number(static_cast<double>(least * per_tpc))};
+    const std::array<hw::Number, 1> large{hw::Number(static_cast<double>((least + 1) * per_tpc))};
     return (gpcs - larger) * clusters_in_groups(small, cluster, ctas_per_sm) +
            larger * clusters_in_groups(large, cluster, ctas_per_sm);
 }
