@@ -223,7 +223,10 @@ Host host_of(Launching launching, std::int64_t activities, const hw::Gpu& gpu, d
 std::vector<std::size_t> circle_of(std::span<const Row> rows) {
     std::vector<std::size_t> circle;
     const Waits graph = waits_of(rows);
-    boost::depth_first_search(graph, boost::visitor(FindCircle(circle)));
+    std::vector<boost::default_color_type> colors(rows.size());
+    boost::depth_first_search(
+        graph, FindCircle(circle),
+        boost::make_iterator_property_map(colors.begin(), boost::get(boost::vertex_index, graph)));
     return circle;
 }
 
