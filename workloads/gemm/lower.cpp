@@ -145,6 +145,7 @@ void lower_completed(const Problem& problem, const Config& config, const hw::Gpu
     add_buffers(parts);
     set_matrices(problem, config, kernel);
     add_indices(parts);
+    const bool as_triton = multiplies_as_triton(config) && problem.a == problem.b;
     if (config.dot_products) {
         add_dot_product_role(parts);
     } else if (config.streamed_columns) {
@@ -153,13 +154,11 @@ void lower_completed(const Problem& problem, const Config& config, const hw::Gpu
         add_specialized_roles(parts);
     } else if (copies_by_descriptor(config)) {
         add_descriptor_role(parts);
-    } else if (multiplies_as_triton(config) && problem.a == problem.b) {
-        add_pipelined_role(parts);
-    } else if (config.mma == MatrixInstruction::simt && !config.fragments_ahead) {
+    } else if (!as_triton && config.mma == MatrixInstruction::simt && !config.fragments_ahead) {
         add_simt_role(parts);
-    } else if (config.mma == MatrixInstruction::simt) {
+    } else if (!as_triton && config.mma == MatrixInstruction::simt) {
         add_block_product_role(parts);
-    } else if (config.fragments_ahead && config.mma == MatrixInstruction::mma_sync &&
+    } else if (!as_triton && config.fragments_ahead && config.mma == MatrixInstruction::mma_sync &&
                config.pipeline == Pipeline::cp_async && config.stages > 2) {
         add_multistage_role(parts);
     } else {
