@@ -40,29 +40,39 @@ __global__ void soften(const float* scores, float* chances, int words, float tem
         out[i] = __expf((row[i] - most) / temperature) / sum;
 }
 
-/// The smallest chance that is kept, so that the kept ones add up to at least `share`: by halving, the row
-/// read anew each time.
-__global__ void threshold(const float* chances, float* limits, int words, float share, int rounds) {
-    __shared__ float shared[32];
-    const float4* row =
-        reinterpret_cast<const float4*>(chances + static_cast<std::size_t>(blockIdx.x) * words);
+/// The largest limit found by halving whose chances add up to at least `share`. `sum_from(limit)`: a thread's
+/// part.
+template <class Sum>
+__device__ float halved(float share, int rounds, float* shared, Sum sum_from) {
     float low = 0.0F, high = 1.0F;
     for (int round = 0; round < rounds; ++round) {
         const float middle = 0.5F * (low + high);
-        float sum = 0.0F;
-        for (int i = threadIdx.x; i < words / 4; i += blockDim.x) {
-            const float4 c = row[i];
-            sum += (c.x >= middle ? c.x : 0.0F) + (c.y >= middle ? c.y : 0.0F) +
-                   (c.z >= middle ? c.z : 0.0F) + (c.w >= middle ? c.w : 0.0F);
-        }
-        sum = across_block(sum, shared, [](float a, float b) { return a + b; });
+        const float sum = across_block(sum_from(middle), shared, [](float a, float b) { return a + b; });
         if (sum >= share) {
             low = middle;
         } else {
             high = middle;
         }
     }
-    if (threadIdx.x == 0) limits[blockIdx.x] = low;
+    return low;
+}
+
+/// The smallest chance that is kept, so that the kept ones add up to at least `share`: by halving, the row
+/// read anew each time.
+__global__ void threshold(const float* chances, float* limits, int words, float share, int rounds) {
+    __shared__ float shared[32];
+    const float4* row =
+        reinterpret_cast<const float4*>(chances + static_cast<std::size_t>(blockIdx.x) * words);
+    const float limit = halved(share, rounds, shared, [&](float middle) {
+        float sum = 0.0F;
+        for (int i = threadIdx.x; i < words / 4; i += blockDim.x) {
+            const float4 c = row[i];
+            sum += (c.x >= middle ? c.x : 0.0F) + (c.y >= middle ? c.y : 0.0F) +
+                   (c.z >= middle ? c.z : 0.0F) + (c.w >= middle ? c.w : 0.0F);
+        }
+        return sum;
+    });
+    if (threadIdx.x == 0) limits[blockIdx.x] = limit;
 }
 
 /// The same with the row's chances in registers.
@@ -76,20 +86,13 @@ __global__ void threshold_kept(const float* chances, float* limits, int words, f
         const int i = k * blockDim.x + threadIdx.x;
         own[k] = i < words ? row[i] : 0.0F;
     }
-    float low = 0.0F, high = 1.0F;
-    for (int round = 0; round < rounds; ++round) {
-        const float middle = 0.5F * (low + high);
+    const float limit = halved(share, rounds, shared, [&](float middle) {
         float sum = 0.0F;
 #pragma unroll
         for (int k = 0; k < each; ++k) sum += own[k] >= middle ? own[k] : 0.0F;
-        sum = across_block(sum, shared, [](float a, float b) { return a + b; });
-        if (sum >= share) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    if (threadIdx.x == 0) limits[blockIdx.x] = low;
+        return sum;
+    });
+    if (threadIdx.x == 0) limits[blockIdx.x] = limit;
 }
 
 /// The token with the largest chance over a random exponential number.

@@ -5,6 +5,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <cuda_runtime.h>
+/// K multiply-adds, a quarter of them for each number, one behind the other.
+template <int K>
+__device__ void compute(float4& v, float c) {
+#pragma unroll
+    for (int k = 0; k < K / 4; ++k) {
+        v.x = fmaf(v.x, c, c);
+        v.y = fmaf(v.y, c, c);
+        v.z = fmaf(v.z, c, c);
+        v.w = fmaf(v.w, c, c);
+    }
+}
 template <int R, int K>
 __global__ void __launch_bounds__(128)
     stream(const float4* in, float4* out, unsigned mask_in, unsigned mask_out, int stores, float c) {
@@ -12,13 +23,7 @@ __global__ void __launch_bounds__(128)
 #pragma unroll
     for (int r = 0; r < R; ++r) {
         float4 v = in[i & mask_in];
-#pragma unroll
-        for (int k = 0; k < K / 4; ++k) {
-            v.x = fmaf(v.x, c, c);
-            v.y = fmaf(v.y, c, c);
-            v.z = fmaf(v.z, c, c);
-            v.w = fmaf(v.w, c, c);
-        }
+        compute<K>(v, c);
         if (stores || v.x + v.y + v.z + v.w == 12345.678f) out[i & mask_out] = v;
         i += 128u;
         if (v.x == 12345.678f) i += 1;  // the next load waits for this one
@@ -30,13 +35,7 @@ __global__ void __launch_bounds__(128) writes(float4* out, unsigned mask_out, fl
     float4 v = {c, c + threadIdx.x, c * threadIdx.x, c};
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-#pragma unroll
-        for (int k = 0; k < K / 4; ++k) {
-            v.x = fmaf(v.x, c, c);
-            v.y = fmaf(v.y, c, c);
-            v.z = fmaf(v.z, c, c);
-            v.w = fmaf(v.w, c, c);
-        }
+        compute<K>(v, c);
         out[i & mask_out] = v;
         i += 128u;
     }
