@@ -5,8 +5,8 @@
 #include "hw/error.hpp"
 #include "model/machine/l2/kept_since.hpp"
 #include "model/machine/power/clock.hpp"
+#include "model/machine/power/held_share.hpp"
 #include "model/machine/power/power.hpp"
-#include "model/system/held_clock.hpp"
 #include "model/system/residue.hpp"
 #include "workloads/condition_values.hpp"
 #include "workloads/frontends/traces/torch_calls.hpp"
@@ -459,7 +459,8 @@ StepPrediction predict_step(const StepFile& file, const std::string& name, workl
             return made.watts;
         };
         const double limit = predictor.gpu().power.limit.value();
-        answer.power = StepPower{0.0, model::system::held_share(watts_at, limit)};
+        constexpr double near = 1e-3;  // Each question predicts all rows anew.
+        answer.power = StepPower{0.0, model::machine::held_share(watts_at, limit, near)};
         answer.power->average_w = made.watts;
     } else {
         made = courses.unlimited();

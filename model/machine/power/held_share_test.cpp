@@ -1,13 +1,17 @@
 // The held share of the clocks against power laws whose answer is known.
 // SPDX-License-Identifier: Apache-2.0
-#include "model/system/held_clock.hpp"
+#include "model/machine/power/held_share.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <vector>
 
-using warptime::model::system::held_share;
+using warptime::model::machine::held_share;
+
+namespace {
+constexpr double near = 1e-3;
+}  // namespace
 
 TEST_CASE("work within the limit keeps its clocks, and is asked once") {
     int asked = 0;
@@ -15,7 +19,7 @@ TEST_CASE("work within the limit keeps its clocks, and is asked once") {
         ++asked;
         return 500.0 * share;
     };
-    CHECK(held_share(watts, 500.0) == 1.0);
+    CHECK(held_share(watts, 500.0, near) == 1.0);
     CHECK(asked == 1);
 }
 
@@ -31,7 +35,7 @@ TEST_CASE("the share solves power = limit for constant, linear and cubic laws") 
                     asked.push_back(share);
                     return idle + (full - idle) * std::pow(share, exponent);
                 };
-                const double share = held_share(watts, 700.0);
+                const double share = held_share(watts, 700.0, near);
                 const double exact = std::pow((700.0 - idle) / (full - idle), 1.0 / exponent);
                 CHECK(watts(share) == doctest::Approx(700.0).epsilon(1.5e-3));
                 CHECK(share == doctest::Approx(exact).epsilon(4e-3));
@@ -44,6 +48,6 @@ TEST_CASE("the share solves power = limit for constant, linear and cubic laws") 
 }
 
 TEST_CASE("power that no clock brings within the limit leaves the lowest share") {
-    CHECK(held_share([](double) { return 900.0; }, 700.0) ==
-          doctest::Approx(warptime::model::system::lowest_share).epsilon(0.01));
+    CHECK(held_share([](double) { return 900.0; }, 700.0, near) ==
+          doctest::Approx(warptime::model::machine::lowest_share).epsilon(0.01));
 }

@@ -1,25 +1,23 @@
-// Clock of work that repeats for seconds: what the board's power limit leaves of the clocks of its kernels.
-// The limit holds the average power over many kernels, and all of them run at the same share of the clock
-// that each would have without a limit.
+// What a board's power limit leaves of clocks: the highest share of them whose power is within the limit.
 // Ignores: the controller's transient, the clock's steps, and temperature.
-// Source: fixed point of model/machine/power/power.hpp; sustained steps in validate/recorded/.
+// Source: regula falsi with the Illinois weights (Dowell and Jarratt, BIT 11, 1971).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cmath>
 
-namespace warptime::model::system {
+namespace warptime::model::machine {
 
 /// Lowest share that the search tries.
 inline constexpr double lowest_share = 0.1;
 
-/// Highest share of the clocks, at most 1, whose average power is within `limit` watts, to a thousandth of
-/// the limit. `watts_at(share)` must not fall with the share; it is asked for 1 first, and last for the share
-/// that is returned.
+/// Highest share of the clocks, at most 1, whose power is within `limit` watts, to the part `near` of the
+/// limit. `watts_at(share)` must not fall with the share; it is asked for 1 first, and last for the share
+/// that is returned. For work that follows itself the power is the average over it, and all kernels of it run
+/// at the same share of the clocks that they have without a limit.
 template <class WattsAt>
-[[nodiscard]] double held_share(WattsAt&& watts_at, double limit) {
-    constexpr double near = 1e-3;
-    constexpr int most_rounds = 20;
+[[nodiscard]] double held_share(WattsAt&& watts_at, double limit, double near) {
+    constexpr int most_rounds = 30;
     double high = 1.0, above = watts_at(high) - limit;
     if (above <= 0.0) return high;
     // No power at all is assumed at the lower end, so the first secant stays above the answer.
@@ -46,4 +44,4 @@ template <class WattsAt>
     return share;
 }
 
-}  // namespace warptime::model::system
+}  // namespace warptime::model::machine
