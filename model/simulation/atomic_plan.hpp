@@ -1,6 +1,6 @@
 // Work of one warp's atomic access to global memory, at its SM's port and in the L2.
 // Ignores: the access's slice and sector; the slices that addresses under way reach are one server of their
-// summed rate.
+// summed rate, and the one that is asked most is another.
 // Source: model/machine/atomics/atomics.hpp, as in the analytical engine.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,6 +1,5 @@
 // Discrete-event engine: runs the description of a kernel, event by event, on the servers of the chip.
-// Ignores: whatever the heads of run.hpp, chip.hpp and memory_path.hpp list. A first version, which shows
-// that the description can be executed; its predictions are not yet compared with measurements.
+// Ignores: whatever the heads of run.hpp, chip.hpp and memory_path.hpp list.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -119,10 +119,10 @@ class MemoryPath {
     /// them.
     [[nodiscard]] double asked_by(const AccessPlan& plan, const Requester& who) const;
     Lookup look_up(const AccessPlan& plan, const Requester& who, const Bytes& bytes, bool writes, Ticks now);
-    /// Looks up one run of bytes, or all that an access without runs touches.
     /// Calls `visit` with the blocks of each run.
     template <class Visit>
     void each_run(const AccessPlan& plan, const Requester& who, Visit visit) const;
+    /// Looks up one run of bytes, or all that an access without runs touches.
     void look_up_run(const AccessPlan& plan, const Requester& who, const Bytes& bytes, const Blocks& blocks,
                      bool writes, Ticks now, Lookup& result);
     Lookup look_up_scattered(const AccessPlan& plan, double bytes, double share);

@@ -492,7 +492,7 @@ class Planner {
             const double sent =
                 count * (1.0 - access.joined) * (demand.touch.sectors + demand.touch.parted) * pieces_.sector;
             const double items = machine::items_at_work(kernel_, gpu_);
-            const machine::Window window = machine::atomic_window(kernel_, role, op, access, items);
+            const machine::Window window = machine::window_in_step(kernel_, role, op, access, items);
             a.hot = machine::hot_store_cycles({sent, window}, 1.0, gpu_).value();
             plan_.skewed = plan_.skewed || a.hot > 0.0;
         }

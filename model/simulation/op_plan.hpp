@@ -1,7 +1,7 @@
 // Durations of one execution of each op of a kernel at an SM's units, computed once for a GPU.
 // The simulation reads everything about ops and their accesses here.
 // Accesses by lanes take what model/machine/l1/access_demand.hpp says, as in the analytical engine.
-// Ignores: register banks.
+// Ignores: which warps' operands meet in a register bank.
 // Source: model/kernel/README.md, Meaning 2 to 5; instruction costs of hw/isa.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -236,7 +236,7 @@ class Simulation {
         auto best = free_.begin();
         const auto key = [&](std::vector<int>::iterator sm) {
             const bool more = handed_out_[static_cast<std::size_t>(sm - free_.begin())] < even_part_;
-            return *sm > 0 ? (more ? 1000000 : 0) + *sm : 0;
+            return std::pair(*sm > 0 && more, *sm);
         };
         for (auto sm = free_.begin(); sm != free_.end(); ++sm) {
             if (key(best) < key(sm)) best = sm;

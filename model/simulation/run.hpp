@@ -1,6 +1,6 @@
 // Run of one kernel event by event: CTAs handed to SMs, and their warps in program order against the units of
 // the chip.
-// Ignores: interleaving below one op, limits of requests in flight, and signals between CTAs. The `count`
+// Ignores: interleaving below one op, and signals between CTAs. The `count`
 // instructions of an op hold the issue slot and its pipe together. Each CTA of a cluster acts as its
 // neighbours do. Source: model/kernel/README.md, Meaning 1 to 6.
 // SPDX-License-Identifier: Apache-2.0
