@@ -263,8 +263,8 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
             if (meets_without_loop(a)) {
                 slot = steady::pace_of_two_queues(a.occupancy.ctas_per_sm, alone, of[1]);
             } else {
-                // Both laws hold for the worst order: CTAs that queue anywhere and wait besides, and CTAs
-                // that stay in step.
+                // CTAs that queue anywhere and wait besides, and CTAs that stay in step: each law bounds the
+                // time from above, so the shorter counts.
                 const double rounds = slot_waits / a.waves;
                 const machine::SlotTurn turn = turn_of_slot(a, rounds, gpu);
                 slot = std::min(machine::queued(alone, of[1], slot_waits * queue),

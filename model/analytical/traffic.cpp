@@ -68,7 +68,7 @@ bool starts_warm(const kernel::Kernel& kernel, const kernel::Buffer& buffer, con
 
 /// Share of a warm buffer of which the L2 has lost the lines. `touched`: distinct bytes of the kernel.
 /// Between two runs of a kernel all of these come; between a kernel and the one that reads its result, half
-/// of the others.
+/// of the others (docs/mechanisms/l2.md).
 double lost_since(const kernel::Buffer& buffer, double own, double touched, const hw::Gpu& gpu) {
     const bool passed_on = buffer.contents == kernel::Contents::written_by;
     const double since = passed_on ? 0.5 * (own + touched) : touched;

@@ -10,7 +10,8 @@
 namespace warptime::workloads::gemm {
 
 /// The numbers along K of which such a product takes a multiple: rows of operands with block scales are whole
-/// 16 bytes, and rows of 6-bit numbers 96 (PTX ISA 8.7, tensor maps). 1 without block scales.
+/// 16 bytes and whole blocks, and rows of 6-bit numbers 96 (PTX ISA 8.7, tensor maps). 1 without block
+/// scales.
 [[nodiscard]] int numbers_of_block(const Problem& problem);
 
 /// Throws Error naming the parameter, for example for a leading dimension shorter than a row.

@@ -3,7 +3,7 @@
 // Ignores: channel imbalance, single refreshes and page misses (the fitted fractions include them), bytes
 // between two turns, and check bits of pieces that lie alone.
 // Source: recorded streams and matrix reads (keys dram.*_efficiency); microbench_read_write_mix (key
-// dram.turnaround).
+// dram.turnaround); docs/mechanisms/dram.md for check bits, a sector for fifteen of data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Time of slots whose CTAs replace each other, wait for plain loads and compute less than DRAM moves.
+// Time of slots whose CTAs replace each other and wait for plain loads.
 // CTAs that begin together on an SM stay in step: they wait together, and then share the SM's busiest unit.
 // So the wait is added to what all of them take of that unit. Each round of loads parts them a little. DRAM's
 // queue is a part of the wait, and longer turns leave it emptier. Ignores: several units that are about

@@ -34,7 +34,8 @@ namespace warptime::model::machine {
 }
 
 /// Extra cycles of the array for copies of less than 16 bytes a lane. Lines of such copies cannot bypass the
-/// L1 (PTX ISA 8.7, cp.async): they enter it and leave it sector by sector, two in the time of a line.
+/// L1 (PTX ISA 8.7, cp.async): they enter it and leave it sector by sector. Two in the time of a line is
+/// chosen; a fit had 1.16 of that (docs/mechanisms/constants.md).
 [[nodiscard]] inline hw::Cycles narrow_line_cycles(double rows, double row_bytes, const hw::Gpu& gpu) {
     const double sectors = rows * std::max(1.0, row_bytes / gpu.l1.sector.value());
     return gpu.l1.line_interval * (0.5 * sectors);

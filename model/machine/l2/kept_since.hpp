@@ -6,6 +6,7 @@
 #pragma once
 
 #include "hw/gpu.hpp"
+#include "model/machine/l2/l2_room.hpp"
 
 #include <algorithm>
 
@@ -16,7 +17,7 @@ namespace warptime::model::machine {
 /// capacity.
 [[nodiscard]] inline double kept_share(double since, const hw::Gpu& gpu) {
     const double capacity = gpu.l2.capacity.value();
-    const double surely = capacity * gpu.l2.usable.value() / std::max(1.0, gpu.l2.partitions.value());
+    const double surely = room_for_all(gpu);
     if (since <= surely) return 1.0;
     return std::clamp((capacity - since) / (capacity - surely), 0.0, 1.0);
 }

@@ -1,8 +1,8 @@
 // Copies between host and device: a fixed time, then bytes at a rate.
 // The rate is that of the link or, for pageable memory, of the driver's copies through pinned buffers, which
 // read from the host's caches as long as these hold the source. Ignores: several copies at once, NUMA
-// distance of the host's memory, and peers (NVLink). Source: latency and bandwidth fitted per direction (keys
-// link.*).
+// distance of the host's memory, and peers (NVLink). Source: latency and bandwidth fitted (keys
+// link.*): one bandwidth both ways for pinned memory, all else for each direction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,5 +1,5 @@
 // Placement of a kernel on a GPU: CTAs on an SM, and SMs that its clusters reach.
-// Ignores: other kernels on the chip.
+// Ignores: other kernels on the chip, and GPCs with fewer TPCs than others where no groups are recorded.
 // Source: occupancy.hpp; groups of SMs recorded from the runtime (key cluster.groups).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

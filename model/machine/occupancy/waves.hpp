@@ -1,6 +1,6 @@
 // A grid of CTAs in the resident slots of the chip: waves and the ragged tail.
 // Ignores: the launch interval between CTAs and the order in which SMs are filled (any free slot is equal).
-// Source: list scheduling, Graham 1969, doi.org/10.1137/0117039; slots = SMs x resident CTAs per SM.
+// Source: slots = SMs x resident CTAs per SM (Nsight Compute, launch__waves_per_multiprocessor).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1393,31 +1393,28 @@ class Lowering {
         access.origin[0] = mk::Builder::constant(0);
     }
 
-    /// Places among which samples fall that are `sizes` large each and touch `touched` places together: the
-    /// expected union of independent samples, solved for the places; at most `range`.
-    static double places_of(const std::vector<double>& sizes, double touched, double range) {
+    /// The number between `touched` and `most` of places of which the expected number touched is that.
+    template <class Expected>
+    static double places_that_give(double touched, double most, Expected expected) {
         double least = touched;
-        double most = std::max(touched, range);
+        most = std::max(touched, most);
         for (int step = 0; step < 60 && most - least > 0.5; ++step) {
             const double places = 0.5 * (least + most);
-            double untouched = 0.0;  // Logarithm of the share.
-            for (const double size : sizes) {
-                untouched += std::log1p(-std::min(size / places, 1.0 - 1e-12));
-            }
-            (places * -std::expm1(untouched) < touched ? least : most) = places;
+            (expected(places) < touched ? least : most) = places;
         }
         return most;
     }
 
-    /// Cells among which so many random visits touch `touched` of them; at most `most`.
-    static double cells_of(double touched, double visits, double most) {
-        double least = touched;
-        most = std::max(touched, most);
-        for (int step = 0; step < 60 && most - least > 0.5; ++step) {
-            const double cells = 0.5 * (least + most);
-            (model::machine::expected_distinct(visits, cells) < touched ? least : most) = cells;
-        }
-        return most;
+    /// Places among which samples fall that are `sizes` large each and touch `touched` places together: the
+    /// expected union of independent samples, solved for the places; at most `range`.
+    static double places_of(const std::vector<double>& sizes, double touched, double range) {
+        return places_that_give(touched, range, [&](double places) {
+            double untouched = 0.0;  // Logarithm of the share.
+            for (const double size : sizes) {
+                untouched += std::log1p(-std::min(size / places, 1.0 - 1e-12));
+            }
+            return places * -std::expm1(untouched);
+        });
     }
 
     /// Bytes among which listed addresses fall. A whole run tells which sectors were touched (`whole`; null
@@ -1463,8 +1460,10 @@ class Lowering {
         const double apart = sector_bytes * static_cast<double>(in_line) / static_cast<double>(in_use.size());
         if (whole != nullptr && whole->touched.sectors > 0) {
             const double all = static_cast<double>(whole->touched.span) * sector_bytes;
-            const double cells = cells_of(static_cast<double>(whole->touched.sectors),
-                                          static_cast<double>(whole->sectors), all / apart);
+            const double cells = places_that_give(
+                static_cast<double>(whole->touched.sectors), all / apart, [&](double places) {
+                    return model::machine::expected_distinct(static_cast<double>(whole->sectors), places);
+                });
             return std::llround(std::min(all, cells * apart));
         }
         // A single CTA shares with none.
