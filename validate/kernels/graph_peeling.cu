@@ -188,7 +188,7 @@ void all_of(const char* name, const Graph& graph) {
 }
 
 void body() {
-    all_of("skewed", make(100000, 700000, true));
+    all_of("skewed", make(100000, 500000, true));
     all_of("even", make(200000, 1200000, false));
 }
 

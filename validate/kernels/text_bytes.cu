@@ -196,7 +196,7 @@ void crc(int warps, int words) {
 void body() {
     base64(1000000);
     base64(60000);
-    json(8000000);
+    json(5000000);
     json(500000);
     crc(2048, 64);
     crc(8192, 16);
