@@ -845,8 +845,7 @@ class Accumulator {
             interval_of_warp = Cycles(1.0);
         }
         if (op.cls == InstructionClass::ld_shared_cluster && machine::goes_to_peers(kernel_, op)) {
-            const double bytes = machine::peer_bytes(kernel_, op, gpu_);
-            interval_of_warp = std::max(interval, machine::cluster_cycles(bytes, gpu_));
+            interval_of_warp = std::max(interval, machine::asking_cycles(kernel_, op, gpu_));
         }
         if (enabled_ < 1.0) {
             // An execution that no lane's predicate enables takes its issue slots and nothing else.

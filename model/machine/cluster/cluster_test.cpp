@@ -23,7 +23,7 @@ hw::Gpu with_rates() {
 /// One warp's instruction by 32 lanes side by side, or all at one word, in a cluster of eight.
 kernel::Kernel of_one_op(hw::InstructionClass cls, kernel::Direction direction, double skew,
                          kernel::PatternKind pattern = kernel::PatternKind::contiguous,
-                         kernel::Space space = kernel::Space::cluster_shared) {
+                         kernel::Space space = kernel::Space::cluster_shared, std::int64_t words_apart = 1) {
     kernel::Kernel made;
     made.cluster = {8, 1, 1};
     kernel::Builder build(made);
@@ -42,6 +42,7 @@ kernel::Kernel of_one_op(hw::InstructionClass cls, kernel::Direction direction, 
     access.direction = direction;
     access.pattern = pattern;
     access.skew = skew;
+    access.inner = words_apart;
     build.access(access);
     return made;
 }
@@ -52,8 +53,40 @@ double cycles(const kernel::Kernel& kernel) {
 
 }  // namespace
 
-TEST_CASE("bytes from other CTAs of a cluster take the rate of the way") {
-    CHECK(cluster_cycles(512.0, with_rates()).value() == doctest::Approx(32.0));
+TEST_CASE("a load asks for each 64 bytes, and gets back the sectors that its lanes touch") {
+    using hw::InstructionClass;
+    using kernel::Direction;
+    // 64 bytes take 64 / 16 cycles, of which 64 / 32 bring them.
+    const auto load = [](std::int64_t words_apart) {
+        return cycles(of_one_op(InstructionClass::ld_shared_cluster, Direction::read, 1.0,
+                                kernel::PatternKind::stride, kernel::Space::cluster_shared, words_apart));
+    };
+    CHECK(load(1) == doctest::Approx(128.0 / 16.0));
+    CHECK(load(2) == doctest::Approx(256.0 / 16.0));
+    CHECK(load(8) == doctest::Approx(16 * (64.0 / 16.0)));
+    CHECK(load(16) == doctest::Approx(32 * (2.0 + 1.0)));
+    CHECK(load(33) == doctest::Approx(32 * (2.0 + 1.0)));
+}
+
+TEST_CASE("recorded lanes apart take what the laws of loads, stores and additions say, within a quarter") {
+    // validate/recorded/h100-sxm/ladders/cluster_lanes.csv: clusters of four, 16 warps, 32 lanes.
+    using hw::InstructionClass;
+    using kernel::Direction;
+    const auto gpu = hw::load_gpu("h100-sxm");
+    const auto of = [&gpu](InstructionClass cls, Direction direction, std::int64_t stride) {
+        const kernel::Kernel kernel = of_one_op(cls, direction, 1.0, kernel::PatternKind::stride,
+                                                kernel::Space::cluster_shared, stride);
+        return peer_cycles(kernel, kernel.ops.at(0), gpu).value();
+    };
+    const auto near = [](double cycles) { return doctest::Approx(cycles).epsilon(0.25); };
+    CHECK(of(InstructionClass::ld_shared_cluster, Direction::read, 1) == near(7.88));
+    CHECK(of(InstructionClass::ld_shared_cluster, Direction::read, 4) == near(30.40));
+    CHECK(of(InstructionClass::ld_shared_cluster, Direction::read, 9) == near(61.89));
+    CHECK(of(InstructionClass::ld_shared_cluster, Direction::read, 33) == near(96.40));
+    CHECK(of(InstructionClass::st_shared_cluster, Direction::write, 1) == near(6.60));
+    CHECK(of(InstructionClass::st_shared_cluster, Direction::write, 33) == near(50.78));
+    CHECK(of(InstructionClass::atom_shared, Direction::atomic, 1) == near(13.79));
+    CHECK(of(InstructionClass::atom_shared, Direction::atomic, 33) == near(96.40));
 }
 
 TEST_CASE("who reads from one CTA waits for all of its cluster") {
@@ -85,7 +118,8 @@ TEST_CASE("atomics come in by sectors, and a bank takes its lanes one by one") {
     const auto count = [](double skew, PatternKind pattern) {
         return cycles(of_one_op(InstructionClass::atom_shared, Direction::atomic, skew, pattern));
     };
-    CHECK(count(1.0, PatternKind::contiguous) == doctest::Approx(128.0 / 16.0));
+    // Each of four sectors is asked for and answered by itself.
+    CHECK(count(1.0, PatternKind::contiguous) == doctest::Approx(4 * (1.0 + 3.0)));
     CHECK(count(8.0, PatternKind::contiguous) == doctest::Approx((128.0 / 32.0 + 3.0) * 8.0));
     CHECK(count(8.0, PatternKind::broadcast) == doctest::Approx((32.0 / 32.0 + 32.0 * 3.0) * 8.0));
 }

@@ -1265,14 +1265,32 @@ class Lowering {
         return fit ? index_of(*fit) : mk::Builder::constant(samples.front().value);
     }
 
+    /// Whether a warp waits, on its way from one instruction to a later one, for a load that it issues there.
+    [[nodiscard]] bool waits_for_load_between(std::uint32_t from, std::uint32_t to) const {
+        std::set<std::uint16_t> loaded;
+        for (std::uint32_t i = from + 1; i <= to; ++i) {
+            const RegisterUse use = registers_of(line(i));
+            const auto late = [&loaded](std::uint16_t place) { return loaded.contains(place); };
+            if (std::ranges::any_of(use.reads, late)) return true;
+            const auto access = accesses_.find(i);
+            if (access != accesses_.end() && access->second.front().event->kind == AccessKind::load &&
+                access->second.front().event->space == AccessSpace::global) {
+                loaded.insert(use.writes.begin(), use.writes.end());
+            }
+        }
+        return false;
+    }
+
     /// Share of a store's sectors that the warp's store right before it has touched, too. Such stores leave
     /// the SM together while they wait for their turn. Counted on an H200: four stores of a struct's words
-    /// become 2.2 to 2.5, seven become 1.5; four stores of which others run 18 instructions apart stay four.
+    /// become 2.2 to 2.5, seven become 1.5; four stores of which others run 18 instructions apart stay four,
+    /// and so do four with a load before each that it waits for (`append_cache`, counted on an H100).
     [[nodiscard]] double joined_share(std::uint32_t instruction,
                                       const std::vector<PlacedAccess>& traced) const {
         const auto before = accesses_.find(last_store_);
         if (before == accesses_.end() || instruction <= last_store_ ||
-            instruction - last_store_ > most_between_joined || before->second.size() != traced.size()) {
+            instruction - last_store_ > most_between_joined || before->second.size() != traced.size() ||
+            waits_for_load_between(last_store_, instruction)) {
             return 0.0;
         }
         JoinedSectors sum;

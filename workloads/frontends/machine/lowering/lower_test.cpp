@@ -1121,6 +1121,10 @@ TEST_CASE("stores to the sectors of the store right before leave with it") {
     // Other sectors, and a store that comes too late.
     CHECK(joined_shares({}, 1024) == std::vector{0.0, 0.0});
     CHECK(joined_shares(Lines(18, "IADD3 R8, R8, 0x1, RZ"), 4) == std::vector{0.0, 0.0});
+    // A load between that nobody waits for, and one that an instruction before the store waits for.
+    const std::string load = "LDG.E R10, desc[UR4][R2.64+0x8]";
+    CHECK(joined_shares({load}, 4) == std::vector{0.0, 1.0});
+    CHECK(joined_shares({load, "IADD3 R8, R10, 0x1, RZ"}, 4) == std::vector{0.0, 0.0});
     // Lines for which there is no room: 16 and 32 of them.
     CHECK(joined_shares({}, 4, 64).back() == doctest::Approx(0.33).epsilon(0.1));
     CHECK(joined_shares({}, 4, 128).back() < 0.05);
