@@ -38,6 +38,11 @@ double loop_period(const mk::Kernel& kernel, const Analysis& a) {
     return Timeline(a, gpu(), waits, a.slots / resident).period(resident, waits.first).value();
 }
 
+/// doctest's Approx allows for a part of 1 beside the part of the values: seconds of kernels are far less.
+double microseconds(const hw::Seconds& time) {
+    return 1e6 * time.value();
+}
+
 double makespan(const mk::Kernel& kernel) {
     return of(kernel).exposure.makespan().value();
 }
@@ -114,7 +119,8 @@ TEST_CASE(
         REQUIRE(a.*other > a.*slowest * 0.5);
         REQUIRE(a.*other < a.*slowest);
         REQUIRE(a.sm_time < a.*slowest);
-        CHECK(a.time.value() == doctest::Approx((a.floor + a.apart / a.clock + a.*slowest).value()));
+        CHECK(microseconds(a.time) ==
+              doctest::Approx(microseconds(a.floor + a.apart / a.clock + a.*slowest)));
     };
     hw::Gpu less = gpu();
     check_pace(less, &Analysis::dram_time, &Analysis::l2_time);
@@ -182,19 +188,19 @@ TEST_CASE("where random places come from DRAM early, neither DRAM nor the slices
     for (std::int64_t lane = 0; lane < 32; ++lane) kernel.address_list.push_back(lane * (words / 32));
     build.op(mk::examples::make_op(hw::InstructionClass::red_global, 4), {add});
     build.finish();
-    const auto beside = [](const Analysis& a) { return (a.time - a.floor - a.apart / a.clock).value(); };
+    const auto beside = [](const Analysis& a) { return microseconds(a.time - a.floor - a.apart / a.clock); };
     hw::Gpu on = gpu();
     on.dram.bandwidth = on.dram.bandwidth * 1e6;
     const double others = beside(of(kernel, on, cold));
     // A memory that takes as long as all else together.
-    on.dram.bandwidth = gpu().dram.bandwidth * (of(kernel, gpu(), cold).dram_time.value() / others);
+    on.dram.bandwidth = gpu().dram.bandwidth * (microseconds(of(kernel, gpu(), cold).dram_time) / others);
     const Analysis a = of(kernel, on, cold);
-    REQUIRE(a.dram_time.value() == doctest::Approx(others).epsilon(1e-3));
+    REQUIRE(microseconds(a.dram_time) == doctest::Approx(others).epsilon(1e-3));
     const double early = machine::with_first_visits(others, others, a.traffic.first_visits);
     REQUIRE(early > 1.2 * others);
     // Slices and DRAM follow one another, so that DRAM takes the place of the slices in the norm of all.
-    const double slices = (a.l2_time + a.traffic.atomics.mean / a.clock).value();
-    REQUIRE(slices < a.dram_time.value());
+    const double slices = microseconds(a.l2_time + a.traffic.atomics.mean / a.clock);
+    REQUIRE(slices < others);
     const auto power = [&](double time) { return std::pow(time, a.exponent); };
     const double even = std::pow(power(others) - power(slices) + power(others), 1.0 / a.exponent);
     CHECK(beside(a) == doctest::Approx(even * early / others).epsilon(1e-3));
@@ -334,8 +340,8 @@ TEST_CASE("a kernel that nothing holds back takes the launch floor") {
     const Analysis many = of(fixture::stream(800));
     const double share = (few.traffic.dram_read / machine::dram_under_way(gpu())).value();
     CHECK(share == doctest::Approx(8 * 16384.0 / machine::dram_under_way(gpu()).value()));
-    CHECK((few.floor - a.floor).value() == doctest::Approx(gpu().launch.cold.value() * share));
-    CHECK((many.floor - a.floor).value() == doctest::Approx(gpu().launch.cold.value()));
+    CHECK((few.floor - a.floor).value() == doctest::Approx(gpu().launch.cold.value() * share).scale(1e-6));
+    CHECK((many.floor - a.floor).value() == doctest::Approx(gpu().launch.cold.value()).scale(1e-6));
 }
 
 TEST_CASE("what warps that ask for boxes compute before is a part of the launch only where nobody says it") {
@@ -349,7 +355,7 @@ TEST_CASE("what warps that ask for boxes compute before is a part of the launch 
     REQUIRE(a.item.before.chain.value() > 0.0);
     const auto all = machine::launch_floor(Conditions{}.cache, true, a.traffic.dram_read, gpu());
     const auto clock = gpu().clock.boost * gpu().clock.tensor_base;
-    CHECK(a.floor.value() == doctest::Approx((all - a.item.before.chain / clock).value()));
+    CHECK(a.floor.value() == doctest::Approx((all - a.item.before.chain / clock).value()).scale(1e-6));
 }
 
 TEST_CASE("what consumers compute with each sum stands between the products of two tiles") {
@@ -380,7 +386,7 @@ TEST_CASE("a given clock is used, and time in cycles does not depend on it") {
     CHECK(slow.clock.value() == 1e9);
     conditions.clock_hz = 2e9;
     const Analysis fast = of(fixture::arithmetic(5000, 100), gpu(), conditions);
-    CHECK(fast.sm_time.value() == doctest::Approx(slow.sm_time.value() / 2.0));
+    CHECK(fast.sm_time.value() == doctest::Approx(slow.sm_time.value() / 2.0).scale(1e-6));
     CHECK(fast.exposure.makespan() == slow.exposure.makespan());
 }
 
@@ -571,7 +577,7 @@ TEST_CASE("CTAs that meet before they compute go round SM and DRAM in turns: one
                     std::pow(sm, static_cast<double>(resident - 1));
         }
         CHECK(fewer <= all);
-        CHECK(a.time.value() == doctest::Approx(sm * all / less).epsilon(0.1));
+        CHECK(a.time.value() == doctest::Approx(sm * all / less).scale(1e-6).epsilon(0.1));
     }
     CHECK(with(1, false).time < with(1, true).time);
     CHECK(with(4, true).time < with(1, true).time);
@@ -583,7 +589,7 @@ TEST_CASE("a small L1 lets few lines wait, whatever warps there are") {
         return of(gathers(warps, shared, words)).time.value();
     };
     CHECK(time(16, most) > 1.2 * time(16, 0));
-    CHECK(time(32, most) == doctest::Approx(time(16, most)).epsilon(0.1));
+    CHECK(time(32, most) == doctest::Approx(time(16, most)).scale(1e-6).epsilon(0.1));
     auto larger = gpu();
     larger.l1.pending_share = hw::Number(1.0);
     const mk::Kernel few = gathers(32, most, words);
