@@ -4,10 +4,15 @@
 
 import csv
 import json
+import os
 import tempfile
+import unittest
 from pathlib import Path
 
 from cli_case import Case, main, run
+
+# Predictions of all recorded rows, and fits by them, take minutes each in a build with sanitizers.
+slow = unittest.skipIf("WARPTIME_SANITIZED" in os.environ, "left out of a build with sanitizers")
 
 
 class Calibration(Case):
@@ -60,6 +65,7 @@ class Calibration(Case):
         self.assertEqual(self.file.read_text(), before)
         self.assertIn("700 cycle", (self.root / "other.toml").read_text())
 
+    @slow
     def test_parts_ad_hoc_fits_and_the_list_of_rows(self) -> None:
         def keys(*arguments: str) -> list[str]:
             found = self.succeed("calibrate", "--gpu", "h200-sxm", "--dry-run", "--json", *arguments)
@@ -79,6 +85,7 @@ class Calibration(Case):
         self.assertGreater(len(rows), 50)
         self.assertTrue(all(float(row["predicted_us"]) > 0 for row in rows))
 
+    @slow
     def test_the_list_has_the_rows_that_a_constant_rests_on(self) -> None:
         listed = self.root / "evidence.csv"
         self.succeed("calibrate", "--gpu", "h200-sxm", "--list", str(listed), "--suite", "microbench_latency")
@@ -95,6 +102,7 @@ class Calibration(Case):
         values = sorted(float(row["row_value"]) for row in rows)
         self.assertAlmostEqual((values[len(values) // 2] + values[(len(values) - 1) // 2]) / 2, key["value"], places=3)
 
+    @slow
     def test_rows_of_the_scoreboard(self) -> None:
         path = self.root / "scored.csv"
         score = ["validate", "--recorded", "--suite", "copy_add", "--rows", str(path)]
@@ -115,6 +123,7 @@ class Calibration(Case):
         self.fail_with(2, ["rows", "--held-out"], *score[:-2], "--held-out")
         self.fail_with(1, ["/dev/null/x"], *score[:-1], "/dev/null/x")
 
+    @slow
     def test_the_worst_cases_that_are_named(self) -> None:
         score = ["validate", "--recorded", "--suite", "gemm_bf16"]
         for wanted in ("0", "5"):
@@ -122,6 +131,7 @@ class Calibration(Case):
             self.assertEqual(sum("worst, fit" in line for line in told.splitlines()), int(wanted))
         self.fail_with(2, ["worst", "'few'"], *score, "--worst", "few")
 
+    @slow
     def test_a_calibration_file_takes_the_place_of_the_embedded_one(self) -> None:
         score = ["validate", "--recorded", "--suite", "copy_add", "--json"]
         self.file.write_text('[calibration]\ngpu = "h200-sxm"\n[dram]\nread_efficiency = { value = 0.2 }\n')
@@ -159,6 +169,7 @@ class OwnTable(Case):
         self.table.write_text("m,n,k,dtype,time_us\n" + "".join(self.rows))
         self.calibrate = ["calibrate", "--gpu", "l40s", "--data", str(self.table)]
 
+    @slow
     def test_what_the_table_determines_is_found_and_the_rest_left(self) -> None:
         result = run(*self.calibrate, "--json", "-o", str(self.sheet))
         self.assertEqual(result.returncode, 0, result.stderr)

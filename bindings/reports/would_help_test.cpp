@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/reports/would_help.hpp"
 
+#include "hw/key_rule.hpp"
 #include "hw/sheet.hpp"
 #include "model/analytical/engine.hpp"
 #include "model/system/program.hpp"
@@ -13,6 +14,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
 
 using namespace warptime::reports;
 using Json = nlohmann::json;
@@ -64,6 +68,29 @@ TEST_CASE("a large product wants its tensor cores; the most helpful comes first"
     const Json json = Json::parse(with_would_help_json("{}", helpful));
     CHECK(json["would_help"][0]["resource"] == "tensor_core");
     CHECK(json["would_help"][0]["saved_us"].get<double>() == doctest::Approx(helpful.front().saved * 1e6));
+}
+
+TEST_CASE("a resource has all of its keys but the rates that the GPU lacks") {
+    Asked asked;
+    const std::vector<WouldHelp> helpful =
+        asked(workloads::make_operation("gemm", {{"m", "8192"}, {"n", "8192"}, {"k", "8192"}}));
+    for (const WouldHelp& resource : helpful) {
+        CAPTURE(resource.resource);
+        std::vector<std::string> keys;
+        for (std::size_t key = 0; key < hw::key_count; ++key) {
+            const bool lacks =
+                hw::rule_of(key).better == hw::Better::more && hw::key_value(asked.gpu, key) == 0.0;
+            if (hw::rule_of(key).resource == resource.resource && !lacks)
+                keys.emplace_back(hw::key_info[key].name);
+        }
+        CHECK(resource.keys == keys);
+    }
+    // The tensor cores of this GPU multiply bf16, and no 4-bit numbers.
+    REQUIRE_FALSE(helpful.empty());
+    const std::vector<std::string>& rates = helpful.front().keys;
+    CHECK(std::ranges::count(rates, "tensor.bf16") == 1);
+    CHECK(std::ranges::count_if(
+              rates, [](const std::string& key) { return key.find("fp4") != std::string::npos; }) == 0);
 }
 
 TEST_CASE("nothing helps where nothing is slow") {

@@ -71,6 +71,15 @@ extern "C" __global__ void outside(float* data) {
     data[1 << 20] = 1.0F;
 }
 
+/// Each thread keeps `kept_numbers` in registers while it waits for the others.
+constexpr int kept_numbers = 96, most_threads = 1024;
+extern "C" __global__ void keeps_many(float* data) {
+    float kept[kept_numbers];
+    for (int i = 0; i < kept_numbers; ++i) kept[i] = data[i * most_threads + threadIdx.x];
+    __syncthreads();
+    for (int i = 0; i < kept_numbers; ++i) data[i * most_threads + threadIdx.x] = kept[kept_numbers - 1 - i];
+}
+
 extern "C" __global__ void endless(const volatile int* flag) {
     while (*flag == 0) {
     }
@@ -303,7 +312,7 @@ static void modules(const char* image) {
 
     unsigned kernels = 0;
     DO(cuModuleGetFunctionCount(&kernels, loaded));
-    EXPECT(kernels == 9);
+    EXPECT(kernels == 10);
     DO(cuModuleUnload(loaded));
     EXPECT_ERROR(cuLaunchKernel(function, 1, 1, 1, n, 1, 1, 0, nullptr, arguments, nullptr),
                  CUDA_ERROR_INVALID_HANDLE);
@@ -662,6 +671,27 @@ static void fault(const char* image) {
     EXPECT_ERROR(cuMemcpyDtoH(arguments, data, 4), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+static void registers(const char* image) {
+    make_context();
+    CUfunction function = nullptr;
+    DO(cuModuleGetFunction(&function, load(image), "keeps_many"));
+    int of_thread = 0;
+    DO(cuFuncGetAttribute(&of_thread, CU_FUNC_ATTRIBUTE_NUM_REGS, function));
+    EXPECT(of_thread * most_threads > 65536);
+    CUdeviceptr data = allocate(kept_numbers * most_threads * sizeof(float));
+    void* arguments[] = {&data};
+    const auto launched = [&](int threads) {
+        return cuLaunchKernel(function, 1, 1, 1, threads, 1, 1, 0, nullptr, arguments, nullptr);
+    };
+    DO(launched(most_threads / 4));
+    EXPECT_ERROR(launched(most_threads), CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    // The program goes on, also with the runtime, which says the same.
+    DO(launched(most_threads / 4));
+    keeps_many<<<1, most_threads>>>(reinterpret_cast<float*>(data));
+    EXPECT_ERROR(cudaGetLastError(), cudaErrorLaunchOutOfResources);
+    DO(cudaDeviceSynchronize());
+}
+
 static void loop(const char* image) {
     make_context();
     const CUmodule loaded = load(image);
@@ -717,6 +747,8 @@ int main(int count, char** arguments) {
         opened(image);
     } else if (scenario == "fault") {
         fault(image);
+    } else if (scenario == "registers") {
+        registers(image);
     } else if (scenario == "loop") {
         loop(image);
     } else if (scenario == "children") {

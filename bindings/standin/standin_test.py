@@ -228,6 +228,13 @@ class Programs(unittest.TestCase):
         self.assertIn("66 sms\n", result.stderr)
         self.assertEqual(self.names(self.launches(result, 0)), ["kernel"])
 
+    def test_a_launch_whose_registers_do_not_fit_is_refused_as_on_a_gpu(self) -> None:
+        result = self.start("./static", "registers", "image.cubin")
+        self.assertIn("right\n", result.stderr)
+        launches = self.launches(result, 3)
+        self.assertEqual([launch["error"] != "" for launch in launches], [False, True, False, True])
+        self.assertIn("registers", launches[1]["error"])
+
     def test_launches_may_end_at_a_read_of_the_clock(self) -> None:
         told = []
         for last in ("1", "2", "3"):

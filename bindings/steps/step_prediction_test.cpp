@@ -27,8 +27,9 @@ struct Chip {
     hw::Gpu gpu = hw::load_gpu("h200-sxm");
     workloads::Predictor predictor{*engine, gpu};
 
-    StepPrediction step(const StepFile& file, const StepOptions& options = {}) {
-        return steps::predict_step(file, "a.step", predictor, "analytical", {}, options);
+    StepPrediction step(const StepFile& file, const StepOptions& options = {},
+                        const model::prediction::Conditions& conditions = {}) {
+        return steps::predict_step(file, "a.step", predictor, "analytical", conditions, options);
     }
     model::prediction::Estimate alone(const char* op,
                                       const std::map<std::string, std::string, std::less<>>& parameters) {
@@ -204,8 +205,7 @@ TEST_CASE("a step of one product again and again runs at the product's own susta
     const auto alone = chip.predictor.explain(operation, conditions);
     StepFile file = file_of({row_of("1", "gemm", {{"m", "8192"}, {"n", "8192"}, {"k", "8192"}})});
     file.rows[0].repeat = 100;
-    const StepPrediction p =
-        steps::predict_step(file, "a.step", chip.predictor, "analytical", conditions, {});
+    const StepPrediction p = chip.step(file, {}, conditions);
     REQUIRE(p.power);
     CHECK(p.power->clock_share < 0.95);
     CHECK(p.power->average_w == doctest::Approx(chip.gpu.power.limit.value()).epsilon(2e-3));
@@ -219,7 +219,9 @@ TEST_CASE("one power limit holds a whole step: quiet rows lend their power to bu
     const FileRow busy = row_of("1", "gemm", {{"m", "8192"}, {"n", "8192"}, {"k", "8192"}});
     const FileRow quiet = row_of("2", "copy", {{"n", "500000000"}});
     const auto predicted = [&](const StepFile& file) {
-        return steps::predict_step(file, "a.step", chip.predictor, "analytical", sustained(), {});
+        StepPrediction p = chip.step(file, {}, sustained());
+        REQUIRE(p.power);
+        return p;
     };
     const StepPrediction alone = predicted(file_of({busy}));
     const StepPrediction both = predicted(file_of({busy, quiet}));
@@ -237,14 +239,12 @@ TEST_CASE("power is asked for by the duty alone, a given clock is kept, and unkn
                                    row_of("2", "unknown", {{"bytes", "1000000000"}})});
     CHECK_FALSE(chip.step(file).power);
     auto conditions = sustained();
-    const StepPrediction free =
-        steps::predict_step(file, "a.step", chip.predictor, "analytical", conditions, {});
+    const StepPrediction free = chip.step(file, {}, conditions);
     REQUIRE(free.power);
     CHECK(free.rows[1].energy_mj > 0.0);
     CHECK(free.rows[1].energy_mj * 1e3 < free.rows[1].time_us * free.power->average_w);
     conditions.clock_hz = 1e9;
-    const StepPrediction given =
-        steps::predict_step(file, "a.step", chip.predictor, "analytical", conditions, {});
+    const StepPrediction given = chip.step(file, {}, conditions);
     CHECK_FALSE(given.power);
     CHECK(given.kernel_us > free.kernel_us);
 }

@@ -9,6 +9,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <vector>
 
 using namespace warptime;
 using nlohmann::json;
@@ -54,6 +55,34 @@ struct Example {
     }
 };
 
+/// The example under a power limit.
+Example held() {
+    Example e;
+    e.p.power = steps::StepPower{649.6, 0.873};
+    double energy = 32.5;
+    for (steps::PredictedRow& row : e.p.rows) {
+        row.energy_mj = energy;
+        row.clock_mhz = 40.0 * energy;
+        energy *= 0.5;
+    }
+    return e;
+}
+
+/// The lines of a CSV, by the names of its columns.
+std::vector<std::map<std::string, std::string>> lines_of(const std::string& text) {
+    std::istringstream stream(text);
+    workloads::CsvReader reader(stream, "step.csv");
+    workloads::CsvRecord header, record;
+    REQUIRE(reader.next(header));
+    std::vector<std::map<std::string, std::string>> lines;
+    while (reader.next(record)) {
+        REQUIRE(record.size() == header.size());
+        auto& cells = lines.emplace_back();
+        for (std::size_t i = 0; i < header.size(); ++i) cells[header[i]] = record[i];
+    }
+    return lines;
+}
+
 bool has(const std::string& text, std::string_view part) {
     const bool found = text.find(part) != std::string::npos;
     INFO(text);
@@ -97,22 +126,35 @@ TEST_CASE("JSON: every row with its share, and the critical path by ids") {
 
 TEST_CASE("CSV: one line a row, which the CSV reader reads back") {
     const Example e;
-    std::istringstream stream(step_csv(e.file, e.p));
-    workloads::CsvReader reader(stream, "step.csv");
-    workloads::CsvRecord header, record;
-    REQUIRE(reader.next(header));
-    std::size_t lines = 0;
-    while (reader.next(record)) {
-        REQUIRE(record.size() == header.size());
-        std::map<std::string, std::string> cells;
-        for (std::size_t i = 0; i < header.size(); ++i) cells[header[i]] = record[i];
-        CHECK(cells["id"] == e.file.rows[lines].id);
-        CHECK(cells["module"] == e.file.rows[lines].module);
-        CHECK(std::stod(cells["time_us"]) == doctest::Approx(e.p.rows[lines].time_us));
-        CHECK(std::stod(cells["end_us"]) == doctest::Approx(e.p.rows[lines].end_us));
-        ++lines;
+    const auto lines = lines_of(step_csv(e.file, e.p));
+    REQUIRE(lines.size() == 3);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        CHECK(lines[i].at("id") == e.file.rows[i].id);
+        CHECK(lines[i].at("module") == e.file.rows[i].module);
+        CHECK(std::stod(lines[i].at("time_us")) == doctest::Approx(e.p.rows[i].time_us));
+        CHECK(std::stod(lines[i].at("end_us")) == doctest::Approx(e.p.rows[i].end_us));
     }
-    CHECK(lines == 3);
+}
+
+TEST_CASE("power is told where a limit holds the step, and nowhere else") {
+    const Example limited = held(), free;
+    has(step_text(limited.file, limited.p, 0),
+        "power       650 W on average, at 87.3 % of the clocks without");
+    CHECK(step_text(free.file, free.p, 0).find("power ") == std::string::npos);
+    const json told = json::parse(step_json(limited.file, limited.p));
+    CHECK(told["power"] == json{{"average_w", 649.6}, {"clock_share", 0.873}});
+    CHECK(told["rows"][1]["energy_mj"] == 16.25);
+    CHECK(told["rows"][1]["clock_mhz"] == 650.0);
+    const json untold = json::parse(step_json(free.file, free.p));
+    CHECK(untold["power"].is_null());
+    CHECK_FALSE(untold["rows"][1].contains("energy_mj"));
+    CHECK_FALSE(untold["rows"][1].contains("clock_mhz"));
+    const auto line = lines_of(step_csv(limited.file, limited.p)).at(1);
+    CHECK(line.at("energy_mj") == "16.25");
+    CHECK(line.at("clock_mhz") == "650");
+    const auto empty = lines_of(step_csv(free.file, free.p)).at(1);
+    CHECK(empty.at("energy_mj").empty());
+    CHECK(empty.at("clock_mhz").empty());
 }
 
 TEST_CASE("timeline: an event a row on its stream's line, and names for both streams") {

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <utility>
 
 using namespace warptime;
 
@@ -63,6 +64,35 @@ TEST_CASE("a step's rows are its sum, its span as a graph and its host where tha
     CHECK(wall.limiter == "launch");
     CHECK(predictor.predict(row_of("kernel_us", "dynamic")).error.find("eager or graph") !=
           std::string::npos);
+}
+
+TEST_CASE("a step's row has its own duty: back to back it runs under the power limit") {
+    const workloads::frontends::process::TemporaryFolder folder;
+    constexpr const char* heavy = R"({"schema":"warptime-step-1","name":"tiny","about":{"torch":"2.11.0"},)"
+                                  R"("rows":[{"op":"gemm","m":8192,"n":8192,"k":8192}]})";
+    std::ofstream(folder.path() / "tiny-forward-1x8.json.gz") << heavy;
+    const auto engine = engines::make_engine("analytical");
+    validate::EngineRowPredictor others(*engine);
+    steps::StepRowPredictor predictor(others, folder.path());
+    const auto predicted = [&](model::prediction::Duty duty) {
+        model::prediction::Conditions conditions;
+        conditions.cache = steps::usual_cache;
+        conditions.duty = duty;
+        return steps::predict_step(steps::read_step(heavy, "tiny"), "tiny", others.predictor_of("h200-sxm"),
+                                   "analytical", conditions, {})
+            .kernel_us;
+    };
+    const double isolated = predicted(model::prediction::Duty::isolated);
+    const double sustained = predicted(model::prediction::Duty::sustained);
+    REQUIRE(sustained > 1.05 * isolated);
+    // One after the other, so that neither answer stands for the other one.
+    for (const auto& [duty, expected] :
+         {std::pair{"isolated", isolated}, {"sustained", sustained}, {"", isolated}}) {
+        CAPTURE(duty);
+        validate::RecordedRow row = row_of("kernel_us", "graph");
+        row.duty = duty;
+        CHECK(predictor.predict(row).time_us == expected);
+    }
 }
 
 TEST_CASE("other rows are the engine's, and a step without a capture is refused by its file") {

@@ -39,18 +39,18 @@ TEST_CASE("short kernels get a fixed band that stays positive") {
     const auto estimate = analytical::with_band(8e-6, Limiter::dram, gpu);
     CHECK(estimate.time == 8e-6);
     CHECK(estimate.limiter == Limiter::dram);
-    CHECK(estimate.low == doctest::Approx(7e-6));
-    CHECK(estimate.high == doctest::Approx(9e-6));
+    CHECK(estimate.low == doctest::Approx(7e-6).scale(1e-6));
+    CHECK(estimate.high == doctest::Approx(9e-6).scale(1e-6));
     const auto tiny = analytical::with_band(1.2e-6, Limiter::launch, gpu);
-    CHECK(tiny.low == doctest::Approx(0.6e-6));
-    CHECK(tiny.high == doctest::Approx(2.2e-6));
+    CHECK(tiny.low == doctest::Approx(0.6e-6).scale(1e-6));
+    CHECK(tiny.high == doctest::Approx(2.2e-6).scale(1e-6));
 }
 
 TEST_CASE("short loops have a band of their own") {
     const auto gpu = gpu_with_bands();
     const auto loop = analytical::with_band(8e-6, Limiter::crossbar, gpu);
-    CHECK(loop.low == doctest::Approx(6e-6));
-    CHECK(loop.high == doctest::Approx(10e-6));
+    CHECK(loop.low == doctest::Approx(6e-6).scale(1e-6));
+    CHECK(loop.high == doctest::Approx(10e-6).scale(1e-6));
 }
 
 TEST_CASE("every band has a key of its own") {
@@ -81,8 +81,8 @@ TEST_CASE("the line is at 10 us, which is on the long side") {
     const auto gpu = gpu_with_bands();
     const auto below = analytical::with_band(std::nextafter(10e-6, 0.0), Limiter::dram, gpu);
     const auto at = analytical::with_band(10e-6, Limiter::dram, gpu);
-    CHECK(below.high == doctest::Approx(11e-6));
-    CHECK(at.high == doctest::Approx(10e-6 * std::exp(0.2)));
+    CHECK(below.high == doctest::Approx(11e-6).scale(1e-6));
+    CHECK(at.high == doctest::Approx(10e-6 * std::exp(0.2)).scale(1e-6));
     const auto occupied =
         analytical::band_of(10e-6, Limiter::bytes_in_flight, KernelClass::occupancy, Evidence::own);
     CHECK(analytical::half_width(occupied, gpu) == 0.3);
@@ -98,7 +98,7 @@ TEST_CASE("loops that copy for themselves have the residuals of latency") {
     const auto gpu = gpu_with_bands();
     const auto estimate =
         analytical::with_band(100e-6, Limiter::tensor_core, KernelClass::latency, Evidence::own, 1.0, gpu);
-    CHECK(estimate.high == doctest::Approx(100e-6 * std::exp(gpu.band.latency.value())));
+    CHECK(estimate.high == doctest::Approx(100e-6 * std::exp(gpu.band.latency.value())).scale(1e-6));
     CHECK(estimate.band_class == KernelClass::latency);
 }
 
@@ -120,8 +120,8 @@ TEST_CASE("kernels without rows of their own have a band of their evidence, what
                 CHECK(std::log(long_one.high / long_one.time) == doctest::Approx(c.ln));
                 CHECK(std::log(long_one.time / long_one.low) == doctest::Approx(c.ln));
                 const auto short_one = around(8e-6, 1.0);
-                CHECK(short_one.low == doctest::Approx(8e-6 - c.seconds));
-                CHECK(short_one.high == doctest::Approx(8e-6 + c.seconds));
+                CHECK(short_one.low == doctest::Approx(8e-6 - c.seconds).scale(1e-6));
+                CHECK(short_one.high == doctest::Approx(8e-6 + c.seconds).scale(1e-6));
                 // Other engines get the same edges.
                 for (const double time : {1e-6, 8e-6, 10e-6, 100e-6}) {
                     const auto edges = prediction::shared_edges(time, c.evidence, 1.5, gpu);
@@ -143,7 +143,8 @@ TEST_CASE("a band is wider by the share of instructions that is not exact") {
             return analytical::with_band(time, Limiter::dram, KernelClass::memory, evidence, wider, gpu);
         };
         CHECK(std::log(around(100e-6, 1.5).high / 100e-6) ==
-              doctest::Approx(1.5 * std::log(around(100e-6, 1.0).high / 100e-6)));
-        CHECK(around(8e-6, 1.5).high - 8e-6 == doctest::Approx(1.5 * (around(8e-6, 1.0).high - 8e-6)));
+              doctest::Approx(1.5 * std::log(around(100e-6, 1.0).high / 100e-6)).scale(1e-6));
+        CHECK(around(8e-6, 1.5).high - 8e-6 ==
+              doctest::Approx(1.5 * (around(8e-6, 1.0).high - 8e-6)).scale(1e-6));
     }
 }

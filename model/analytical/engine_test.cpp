@@ -75,21 +75,30 @@ TEST_CASE("groups of tiles one after another are what each of them is alone") {
     CHECK(differ > 0);
 }
 
-TEST_CASE("a kernel that reads nothing takes the same time over any cache") {
+TEST_CASE("a kernel that reads nothing takes as many cycles over any cache, after a flush at a lower clock") {
     const auto gpu = hw::load_gpu("h200-sxm");
     const auto engine = make_engine();
     mk::Program program;
     program.add_memset(4);
     program.add_kernel() = fixture::arithmetic(10, 10);
     const auto stages = engine->make_stages(gpu);
-    const auto time = [&](prediction::Cache cache) {
+    const auto time = [&](prediction::Cache cache, double clock_hz = 0.0) {
         prediction::Conditions conditions;
         conditions.cache = cache;
+        conditions.clock_hz = clock_hz;
         return stages->evaluate(program, program.steps[1], conditions).time;
     };
+    constexpr double clock_hz = 1.5e9;
+    const double given = time(prediction::Cache::warm, clock_hz);
+    CHECK(time(prediction::Cache::cold, clock_hz) == doctest::Approx(given).scale(1e-6));
+    CHECK(time(prediction::Cache::flushed, clock_hz) == doctest::Approx(given).scale(1e-6));
     const double warm = time(prediction::Cache::warm);
-    CHECK(time(prediction::Cache::cold) == doctest::Approx(warm));
-    CHECK(time(prediction::Cache::flushed) == doctest::Approx(warm));
+    CHECK(time(prediction::Cache::cold) == doctest::Approx(warm).scale(1e-6));
+    // The launch takes no cycles.
+    const double launch = gpu.launch.floor.value();
+    REQUIRE(gpu.clock.after_flush.value() < 1.0);
+    CHECK(time(prediction::Cache::flushed) - launch ==
+          doctest::Approx((warm - launch) / gpu.clock.after_flush.value()).scale(1e-6));
 }
 
 TEST_CASE("sustained launches keep the clock of a single one, or that at which they take the power limit") {

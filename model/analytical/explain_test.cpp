@@ -153,17 +153,18 @@ TEST_CASE("evidence and coverage decide the status and the band, never the time"
     const auto unknown = explain_kernel(stream, gpu, prediction::Conditions{});
     CHECK(unknown.status == prediction::Status::extrapolated);
     CHECK(unknown.band_source == "residuals of the textbook programs' development half");
-    CHECK(unknown.high == doctest::Approx(unknown.time * std::exp(gpu.band.described.value())));
+    CHECK(unknown.high == doctest::Approx(unknown.time * std::exp(gpu.band.described.value())).scale(1e-6));
     stream.evidence = mk::Evidence::own;
     const auto recorded = explain_kernel(stream, gpu, prediction::Conditions{});
     CHECK(recorded.status == prediction::Status::calibrated);
     CHECK(recorded.band_source == "residuals of this GPU's fit and development rows");
     CHECK(recorded.time == unknown.time);
-    CHECK(recorded.high == doctest::Approx(recorded.time * std::exp(gpu.band.memory.value())));
+    CHECK(recorded.high == doctest::Approx(recorded.time * std::exp(gpu.band.memory.value())).scale(1e-6));
     stream.coverage = {0.5, 0.25, 0.25};
     const auto sampled = explain_kernel(stream, gpu, prediction::Conditions{});
     CHECK(sampled.time == unknown.time);
-    CHECK(sampled.high == doctest::Approx(sampled.time * std::exp(1.5 * gpu.band.memory.value())));
+    CHECK(sampled.high ==
+          doctest::Approx(sampled.time * std::exp(1.5 * gpu.band.memory.value())).scale(1e-6));
     stream.evidence = mk::Evidence::any;
     const auto inherited = explain_kernel(stream, hw::load_gpu("t4"), prediction::Conditions{});
     CHECK(inherited.band_source ==
@@ -181,14 +182,14 @@ TEST_CASE("evidence and coverage decide the status and the band, never the time"
         CHECK(explain_kernel(stream, hw::load_gpu(id), prediction::Conditions{}).band_source ==
               pool + "not among them");
     }
-    CHECK(left_out.high == doctest::Approx(left_out.time * std::exp(b200.band.memory.value())));
+    CHECK(left_out.high == doctest::Approx(left_out.time * std::exp(b200.band.memory.value())).scale(1e-6));
     CHECK(b200.band.compute.value() > hw::load_gpu("h100-sxm").band.compute.value());
     CHECK(hw::load_gpu("gb300").band.compute.value() == b200.band.compute.value());
     stream.evidence = mk::Evidence::pooled;
     const auto pooled = explain_kernel(stream, gpu, prediction::Conditions{});
     CHECK(pooled.time == unknown.time);
     CHECK(pooled.status == prediction::Status::extrapolated);
-    CHECK(pooled.high == doctest::Approx(pooled.time * std::exp(gpu.band.pooled.value())));
+    CHECK(pooled.high == doctest::Approx(pooled.time * std::exp(gpu.band.pooled.value())).scale(1e-6));
     // Such rows are those of an H100; its relatives and the H200 take the width from there.
     CHECK(gpu.band.pooled.value() == hw::load_gpu("h100-sxm").band.pooled.value());
     CHECK(gpu.band.pooled_small.value() == hw::load_gpu("h100-sxm").band.pooled_small.value());

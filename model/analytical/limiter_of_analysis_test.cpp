@@ -133,7 +133,7 @@ TEST_CASE("a part saves what a whole prediction of a GPU with a faster part says
         const Analysis a = of(kernel);
         const double dram =
             saves(kernel, [](hw::Gpu& gpu) { gpu.dram.bandwidth = gpu.dram.bandwidth * 2.0; });
-        CHECK(a.saved.dram.value() == doctest::Approx(dram).epsilon(0.25));
+        CHECK(a.saved.dram.value() == doctest::Approx(dram).scale(1e-6).epsilon(0.25));
         const double launch = saves(kernel, [](hw::Gpu& gpu) {
             gpu.launch.floor = gpu.launch.floor * 0.5;
             gpu.launch.cold = gpu.launch.cold * 0.5;
@@ -151,8 +151,8 @@ TEST_CASE("two causes of a part share what it saves by the fourth power of their
     const double pipe = ratio * ratio * ratio * ratio;
     const SavedBy by = saved_by(a);
     const auto at = [&](Limiter limiter) { return by[static_cast<std::size_t>(limiter)]; };
-    CHECK(at(Limiter::fp32) == doctest::Approx(1e-6 * pipe / (1.0 + pipe)));
-    CHECK(at(Limiter::bytes_in_flight) == doctest::Approx(1e-6 / (1.0 + pipe)));
+    CHECK(at(Limiter::fp32) == doctest::Approx(1e-6 * pipe / (1.0 + pipe)).scale(1e-6));
+    CHECK(at(Limiter::bytes_in_flight) == doctest::Approx(1e-6 / (1.0 + pipe)).scale(1e-6));
     CHECK(name_limiter(a) == Limiter::fp32);
     a.saved.dram = hw::Seconds(1e-6);
     CHECK(name_limiter(a) == Limiter::dram);

@@ -33,7 +33,7 @@ TEST_CASE("a copy reads every byte once and pays what its writes push out") {
     // The copy's own writes leave, less the bytes left dirty in the L2, plus older displaced bytes. The last
     // two are equal when both saturate.
     CHECK(flushed.dram_written.value() == doctest::Approx(bytes));
-    CHECK(flushed.time.value() == doctest::Approx((flushed.floor + flushed.dram).value()));
+    CHECK(flushed.time.value() == doctest::Approx((flushed.floor + flushed.dram).value()).scale(1e-6));
     CHECK(flushed.floor.value() == gpu.launch.memcpy.value());
     const auto cold = analytical::memcpy_time(copy, gpu, with(Cache::cold));
     // A read line is kept in one and a half partitions, a written line in one.
@@ -54,7 +54,7 @@ TEST_CASE("a small memset over a clean L2 is its floor") {
     const auto t = analytical::memset_time(kernel::Memset{4}, gpu, with(Cache::cold));
     CHECK(t.dram_read.value() == 0.0);
     CHECK(t.dram_written.value() == 0.0);
-    CHECK(t.time.value() == doctest::Approx(gpu.launch.floor.value()));
+    CHECK(t.time.value() == doctest::Approx(gpu.launch.floor.value()).scale(1e-6));
     // Over a flushed L2 four bytes displace at most four.
     const auto flushed = analytical::memset_time(kernel::Memset{4}, gpu, with(Cache::flushed));
     CHECK(flushed.dram_written.value() <= 4.0);
@@ -86,11 +86,13 @@ TEST_CASE("copies over the host's link take its latency and rate, those to a pee
     };
     constexpr std::int64_t large = std::int64_t{1} << 30;
     const double down = time(kernel::Link::device_to_host, true, large);
-    CHECK(down == doctest::Approx(gpu.link.d2h_latency.value() + large / gpu.link.pinned_bandwidth.value()));
+    CHECK(down == doctest::Approx(gpu.link.d2h_latency.value() + large / gpu.link.pinned_bandwidth.value())
+                      .scale(1e-6));
     CHECK(time(kernel::Link::host_to_device, false, large) > time(kernel::Link::host_to_device, true, large));
     // Up to 64 KB the bytes go with the commands.
     CHECK(time(kernel::Link::host_to_device, false, 65536) ==
-          doctest::Approx(gpu.link.pageable_h2d_latency.value() + 65536 / gpu.link.inline_bandwidth.value()));
+          doctest::Approx(gpu.link.pageable_h2d_latency.value() + 65536 / gpu.link.inline_bandwidth.value())
+              .scale(1e-6));
     // Beyond, they pass pinned buffers: nothing runs beside the first of these, and long sources leave the
     // caches.
     const auto rate = [&](kernel::Link link, std::int64_t from, std::int64_t to) {

@@ -81,6 +81,13 @@ mk::Kernel at_shared(std::int64_t inner, std::int64_t count, int warps, std::int
     return kernel;
 }
 
+/// Period of the main loop by the CTAs of an SM, for the analysis as it is when asked.
+auto period_of(const Analysis& a, const WaitsOfWaves& waits) {
+    return [&a, &waits](std::int64_t resident) {
+        return Timeline(a, gpu(), waits, 132).period(resident, waits.first).value();
+    };
+}
+
 }  // namespace
 
 TEST_CASE("further waves add no less than a wave that fills the SM, and the first is never shorter") {
@@ -253,6 +260,31 @@ TEST_CASE(
         CHECK(of_waves(a, 9) - of_waves(a, 8) ==
               doctest::Approx(steady::turn_time(resident, port, single - port)));
     }
+    SUBCASE("at the server that the whole item keeps busy longest, whichever its parts do") {
+        using machine::Server;
+        // Slots of straight code and of a trip, passes of a trip and of what stands behind the loop.
+        struct Work {
+            double before, slots, passes, after, busiest;
+        };
+        a.traffic.dram_read = a.traffic.dram_row_read = a.traffic.dram_written = {};
+        a.item.trips = 10.0;
+        a.item.before.chain = hw::Cycles(3000.0);
+        for (const Work& work : {Work{0.0, 20.0, 50.0, 0.0, 500.0},
+                                 {0.0, 60.0, 50.0, 0.0, 600.0},
+                                 {600.0, 20.0, 50.0, 0.0, 800.0},
+                                 {0.0, 20.0, 50.0, 70.0, 570.0}}) {
+            CAPTURE(work.busiest);
+            for (machine::Part* part : {&a.item.before, &a.item.loop, &a.item.after}) part->demand = {};
+            a.item.before.demand[Server::issue] = hw::Cycles(work.before);
+            a.item.loop.demand[Server::issue] = hw::Cycles(work.slots);
+            a.item.loop.demand[Server::shared] = hw::Cycles(work.passes);
+            a.item.after.demand[Server::shared] = hw::Cycles(work.after);
+            const double single = Timeline(a, gpu(), waits, sms).alone().value() + vacant;
+            const double wave = steady::turn_time(resident, work.busiest, single - work.busiest);
+            REQUIRE(wave < of_waves(a, 1) + vacant);
+            CHECK(of_waves(a, 9) - of_waves(a, 8) == doctest::Approx(wave));
+        }
+    }
     SUBCASE("not where nothing is waited for") {
         a.item.before.load_rounds = 0.0;
         CHECK(of_waves(a, 9) - of_waves(a, 8) == doctest::Approx(in_step));
@@ -310,9 +342,7 @@ TEST_CASE("warps whose accesses take several passes queue at the banks") {
             REQUIRE(banks == 8.0 * 8.0 * warps);
             REQUIRE(a.item.loop.in_passes.value() == banks);
             const double chain = waits.first.of(1).value();
-            const auto period = [&](std::int64_t resident) {
-                return Timeline(a, gpu(), waits, 132).period(resident, waits.first).value();
-            };
+            const auto period = period_of(a, waits);
             for (const std::int64_t resident : {1, 2, 4}) {
                 CAPTURE(resident);
                 const double busy = banks * static_cast<double>(resident);
@@ -338,9 +368,7 @@ TEST_CASE("one warp alone does not queue at the banks, and warps that queue else
     auto a = analyse(kernel, gpu(), Conditions{});
     const auto waits = waits_of_waves(kernel, a.item, a.traffic, gpu());
     REQUIRE(a.item.loop.in_passes.value() == 64.0);
-    const auto period = [&](std::int64_t resident) {
-        return Timeline(a, gpu(), waits, 132).period(resident, waits.first).value();
-    };
+    const auto period = period_of(a, waits);
     const double chain = waits.first.of(1).value();
     CHECK(period(1) == doctest::Approx(chain));
     // Two warps wait for each other's passes at most once a turn.
@@ -355,9 +383,7 @@ TEST_CASE("CTAs whose warps meet and wait for loads are the customers of a close
     auto a = analyse(kernel, gpu(), Conditions{});
     const auto waits = waits_of_waves(kernel, a.item, a.traffic, gpu());
     const double banks = a.item.loop.demand[machine::Server::shared].value();
-    const auto period = [&](std::int64_t resident) {
-        return Timeline(a, gpu(), waits, 132).period(resident, waits.first).value();
-    };
+    const auto period = period_of(a, waits);
     const std::array<double, 3> apart{period(1), period(2), period(8)};
     const std::array<std::int64_t, 3> residents{1, 2, 8};
     const auto check_apart = [&] {
@@ -385,9 +411,7 @@ TEST_CASE("CTAs whose warps meet and wait for shared memory take their stretches
     a.item.loop.met_busy = hw::Cycles(3000.0);
     a.item.loop.met_idle = hw::Cycles(2000.0);
     a.item.loop.demand[machine::Server::barrier] = hw::Cycles(1.0);
-    const auto period = [&](std::int64_t resident) {
-        return Timeline(a, gpu(), waits, 132).period(resident, waits.first).value();
-    };
+    const auto period = period_of(a, waits);
     a.item.loop.shared_turns = 0.0;
     const double apart = period(1);
     REQUIRE(apart < 5000.0);

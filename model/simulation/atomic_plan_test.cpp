@@ -90,19 +90,25 @@ TEST_CASE("only atomics that return bring something back") {
 
 TEST_CASE("places that crowd in one slice take its time, not that of all slices that the set reaches") {
     // Each lane adds to a line of its own, in a set of many slices.
-    const auto slices_of = [](double skew) {
+    const auto plan_with = [](double skew, int count) {
         std::string lanes;
         for (int lane = 0; lane < 32; ++lane) lanes += " " + std::to_string(lane * 256);
         kernel::Kernel k = kernel::parse_text(
             "kernel \"k\"\n  grid 1 1 1\n  cta 32 1 1\n  schedule one_per_cta tiles=1\n  buffer \"b\" "
             "dtype=int32 extent=65536\n  addresses" +
-            lanes +
-            "\n  role \"r\" warps=1\n    op 0 red_global dtype=int32 returns=0\n      access atomic b listed "
+            lanes + "\n  role \"r\" warps=1\n    op 0 red_global dtype=int32 returns=0 count=" +
+            std::to_string(count) +
+            "\n      access atomic b listed "
             "origin={0} distinct=8192 pool_length=32\n  end\nend\n");
         k.accesses[0].skew = skew;
-        return plan_of(k).slices;
+        return plan_of(k);
     };
     const double most = machine::slices_of(gpu());
-    CHECK(slices_of(most / 2.0) == doctest::Approx(slices_of(most) / 2.0));
-    CHECK(slices_of(most) > 4.0 * slices_of(1.0));
+    CHECK(plan_with(most / 2.0, 1).slices == doctest::Approx(plan_with(most, 1).slices / 2.0));
+    CHECK(plan_with(most, 1).slices > 4.0 * plan_with(1.0, 1).slices);
+    // Of 32 passes, each over a part of a sector, the slice that is asked most has its part and the skew.
+    const double passes = 32.0 * gpu().l2.atomic_part_interval.value();
+    CHECK(plan_with(1.0, 1).fullest == doctest::Approx(passes / most));
+    CHECK(plan_with(8.0, 3).fullest == doctest::Approx(3.0 * passes * 8.0 / most));
+    CHECK(plan_with(most, 1).fullest == doctest::Approx(passes));
 }

@@ -24,11 +24,10 @@ kernel::Kernel kernel_of(int ctas, int trips, const std::string& schedule = "one
                               std::to_string(trips) + "}\n      op 0 fma_f32\n    end\n  end\nend\n");
 }
 
+/// CTAs of the grid for which those stand that are run.
 double sum_of(const Cut& cut) {
     double sum = 0.0;
-    for (std::int64_t run = 0; run < cut.ctas(); ++run) {
-        sum += cut.stands_for(run) * static_cast<double>(cut.of_sms) / static_cast<double>(cut.sms);
-    }
+    for (std::int64_t run = 0; run < cut.ctas(); ++run) sum += cut.stands_for(run) * cut.sms_of(cut.id(run));
     return sum;
 }
 
@@ -70,9 +69,7 @@ TEST_CASE("the CTAs that are run are CTAs of the grid, each once, and stand for 
         RC_ASSERT(static_cast<std::int64_t>(ids.size()) == cut.ctas());
         RC_ASSERT(*ids.begin() >= 0);
         RC_ASSERT(*ids.rbegin() < ctas);
-        // The ragged rest is rounded up to whole CTAs on the SMs that are run.
-        RC_ASSERT(sum_of(cut) >= ctas * (1.0 - 1e-12));
-        RC_ASSERT(sum_of(cut) <= ctas + static_cast<double>(cut.of_sms) / static_cast<double>(cut.sms));
+        RC_ASSERT(std::abs(sum_of(cut) - ctas) <= 1e-9 * ctas);
     }));
 }
 
@@ -112,14 +109,11 @@ TEST_CASE("CTAs that ask one counter for their items are run whole, or refused")
                          doctest::Contains("events"), warptime::Error);
 }
 
-TEST_CASE("the SMs for which CTAs stand add up to the grid, also where a wave is ragged") {
+TEST_CASE("CTAs of cut kernels stand for the grid, also where a wave is ragged") {
     for (const int ctas : {147, 1200, 10007}) {
         CAPTURE(ctas);
         const Cut cut = cut_of(kernel_of(ctas, 4000), 132, 1, 1e4, 1e4);
         CHECK_FALSE(cut.whole());
-        double sum = 0.0;
-        for (std::int64_t run = 0; run < cut.ctas(); ++run)
-            sum += cut.stands_for(run) * cut.sms_of(cut.id(run));
-        CHECK(sum == doctest::Approx(static_cast<double>(ctas)));
+        CHECK(sum_of(cut) == doctest::Approx(ctas).epsilon(1e-9));
     }
 }

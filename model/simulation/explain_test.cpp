@@ -31,8 +31,8 @@ TEST_CASE("no bound is above the time, and the longest stands first") {
     const KernelTime time = simulate(gemm, gpu(), {});
     const prediction::Prediction p = explain_kernel(gemm, time, gpu(), {});
     CHECK(p.time == time.time);
-    CHECK(p.low == doctest::Approx(p.time / prior_factor));
-    CHECK(p.high == doctest::Approx(p.time * prior_factor));
+    CHECK(p.low == doctest::Approx(p.time / prior_factor).scale(1e-6));
+    CHECK(p.high == doctest::Approx(p.time * prior_factor).scale(1e-6));
     CHECK(p.status == prediction::Status::extrapolated);
     REQUIRE_FALSE(p.bounds.empty());
     for (const prediction::Bound& bound : p.bounds) {
@@ -54,22 +54,24 @@ TEST_CASE("a kernel without rows of its own kind has the wider of two bands") {
         chip.band.described = warptime::hw::Number(half);
         chip.band.described_small = warptime::hw::Seconds(3e-6);
         CHECK(around(50e-6).evidence == kernel::Evidence::any);
-        CHECK(around(50e-6).high == doctest::Approx(50e-6 * std::max(prior_factor, std::exp(half))));
-        CHECK(around(50e-6).low == doctest::Approx(50e-6 / std::max(prior_factor, std::exp(half))));
+        CHECK(around(50e-6).high ==
+              doctest::Approx(50e-6 * std::max(prior_factor, std::exp(half))).scale(1e-6));
+        CHECK(around(50e-6).low ==
+              doctest::Approx(50e-6 / std::max(prior_factor, std::exp(half))).scale(1e-6));
         // Below 10 us the sides differ: 9 us / 1.5 and 9 us - 3 us below, 9 us x 1.5 above.
-        CHECK(around(9e-6).low == doctest::Approx(6e-6));
-        CHECK(around(9e-6).high == doctest::Approx(13.5e-6));
-        CHECK(around(4e-6).high == doctest::Approx(7e-6));
+        CHECK(around(9e-6).low == doctest::Approx(6e-6).scale(1e-6));
+        CHECK(around(9e-6).high == doctest::Approx(13.5e-6).scale(1e-6));
+        CHECK(around(4e-6).high == doctest::Approx(7e-6).scale(1e-6));
     }
     gemm.evidence = kernel::Evidence::pooled;
     chip.band.pooled = warptime::hw::Number(0.7);
     CHECK(around(50e-6).evidence == kernel::Evidence::pooled);
-    CHECK(around(50e-6).high == doctest::Approx(50e-6 * std::exp(0.7)));
+    CHECK(around(50e-6).high == doctest::Approx(50e-6 * std::exp(0.7)).scale(1e-6));
     gemm.evidence = kernel::Evidence::any;
     gemm.coverage = {0.0, 0.5, 0.5};
-    CHECK(around(50e-6).high == doctest::Approx(50e-6 * std::exp(2.0 * 0.9)));
+    CHECK(around(50e-6).high == doctest::Approx(50e-6 * std::exp(2.0 * 0.9)).scale(1e-6));
     gemm.evidence = kernel::Evidence::own;
-    CHECK(around(50e-6).high == doctest::Approx(50e-6 * prior_factor * prior_factor));
+    CHECK(around(50e-6).high == doctest::Approx(50e-6 * prior_factor * prior_factor).scale(1e-6));
     gemm.coverage = {};
     CHECK(around(50e-6).high == with_prior_band(50e-6, prediction::Limiter::dram).high);
     CHECK(around(50e-6).low == with_prior_band(50e-6, prediction::Limiter::dram).low);
@@ -119,7 +121,7 @@ TEST_CASE("a memory step says what holds it and what it moved") {
     step.read_bytes = 100.0;
     step.written_bytes = 60.0;
     const prediction::Prediction p = explain_memory_step("memcpy", "copy", step, gpu());
-    CHECK(p.time == doctest::Approx(1e-5));
+    CHECK(p.time == doctest::Approx(1e-5).scale(1e-6));
     CHECK(p.limiter == prediction::Limiter::dram);
     const auto counter = [&](const char* name) {
         const auto at = std::find_if(p.counters.begin(), p.counters.end(),

@@ -5,8 +5,14 @@
 #include "hw/error.hpp"
 #include "hw/sheet.hpp"
 #include "model/kernel/examples/parts.hpp"
+#include "model/kernel/text.hpp"
+#include "model/machine/l1/l1_neighbours.hpp"
 
 #include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+#include <string>
 
 using namespace warptime::model;
 using namespace warptime::model::simulation;
@@ -23,10 +29,13 @@ const warptime::hw::Gpu& gpu() {
     return loaded;
 }
 
-/// One role of four warps with a given body.
+/// One role of four warps with a given body. `found`: of reads that come again, as far as these say so.
 template <class Write>
-kernel::Kernel kernel_of(Write&& write) {
+kernel::Kernel kernel_of(Write&& write, double found = 0.0) {
     kernel::Kernel kernel;
+    kernel::Reuse reuse;
+    reuse.whole.fill(found);
+    kernel.reuse.push_back(reuse);
     kernel.name = "probe";
     kernel.cta = {128, 1, 1};
     kernel::Builder build(kernel);
@@ -150,6 +159,64 @@ TEST_CASE("completion times are kept as far back as somebody asks for them") {
     CHECK(plan.ops[1].kept == 1);
     CHECK(plan.ops[1].history == 5);
     CHECK(plan.history_size == 7);
+}
+
+TEST_CASE("a share of the loads of constants waits for a line, by the lines that its addresses begin") {
+    const auto plan_with = [](double missed, int count) {
+        const kernel::Kernel kernel = kernel_of(
+            [&](kernel::Builder& build) {
+                kernel::Buffer table = kernel::examples::vector_of("table", Dtype::int32, 1 << 16);
+                table.space = kernel::Space::constant;
+                kernel::Access access = kernel::examples::lanes(build.buffer(table), kernel::Direction::read,
+                                                                kernel::Builder::constant(0), 4);
+                access.pattern = kernel::PatternKind::broadcast;
+                access.reuse = 1;
+                Draft op = make_op(InstructionClass::ld_constant, count);
+                add_access(op, access);
+                kernel::examples::add_op(build, op);
+            },
+            1.0 - missed);
+        return KernelPlan(kernel, gpu(), {}).ops.front();
+    };
+    CHECK(plan_with(0.0, 1).constants_missed == 0.0);
+    CHECK(plan_with(0.125, 1).constants_missed == doctest::Approx(0.125));
+    CHECK(plan_with(0.125, 4).constants_missed == doctest::Approx(0.5));
+    CHECK(plan_with(0.125, 64).constants_missed == 1.0);
+    const OpPlan plan = plan_with(0.125, 4);
+    const double found = gpu().instructions[InstructionClass::ld_constant].latency.value();
+    CHECK(cycles_of(plan.constants_wait) == doctest::Approx(gpu().latency.constant.value() - found));
+    const auto& l1 = gpu().l1;
+    CHECK(cycles_of(plan.constants) ==
+          doctest::Approx(4.0 * (l1.constant_interval.value() + 0.125 * l1.constant_fill.value())));
+}
+
+TEST_CASE("of lines that other CTAs have brought, scattered ones are found one by one and rows together") {
+    // 1320 CTAs, ten an SM, all of which read the same.
+    std::string lanes;
+    for (int lane = 0; lane < 32; ++lane) lanes += " " + std::to_string(lane % 4 * 2048);
+    const auto hits_of = [&](const std::string& access) {
+        CAPTURE(access);
+        const kernel::Kernel kernel = kernel::parse_text(
+            "kernel \"k\"\n  grid 1320 1 1\n  cta 256 1 1\n  resources registers=32\n"
+            "  schedule one_per_cta tiles=1320\n  buffer \"b\" dtype=int32 extent=8192\n  addresses" +
+            lanes +
+            "\n"
+            "  role \"r\" warps=8\n    op 0 ld_global\n      access read b " +
+            access + "\n  end\nend\n");
+        const machine::Neighbours neighbours(kernel, gpu());
+        const KernelPlan plan(kernel, gpu(), {});
+        REQUIRE(plan.accesses.size() == 1);
+        REQUIRE(neighbours.found_at_once(0) > 0.0);
+        REQUIRE(neighbours.found_at_once(0) < 1.0);
+        return std::array{plan.accesses[0].hits, plan.accesses[0].all_hits, neighbours.found(0),
+                          neighbours.found_at_once(0)};
+    };
+    const auto rows = hits_of("contiguous origin={128*warp} bytes=16");  // four lines
+    CHECK(rows[0] == doctest::Approx(rows[2]));
+    CHECK(rows[1] == doctest::Approx(rows[3]));
+    const auto apart = hits_of("listed origin={0} distinct=8192 pool_length=32 bytes=4");
+    CHECK(apart[0] == doctest::Approx(apart[2]));
+    CHECK(apart[1] == doctest::Approx(std::pow(apart[3], 4.0)));  // its 32 lanes fall on four lines
 }
 
 TEST_CASE("a type that the tensor cores do not multiply is named") {

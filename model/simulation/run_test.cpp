@@ -169,6 +169,30 @@ TEST_CASE("CTAs go one by one to the SM with most room") {
     CHECK(result.sms == 132);
 }
 
+TEST_CASE("every SM gets its even part of the CTAs, however early its first ones have ended") {
+    // Half of the CTAs take six times as long as the others. An SM has room for one.
+    const mk::Kernel kernel = mk::parse_text(
+        "kernel \"k\"\n  grid 300 1 1\n  cta 32 1 1\n  resources static_shared=0 dynamic_shared=200000\n"
+        "  schedule one_per_cta tiles=300\n  role \"r\" warps=1\n    loop trips={20 + 100*tile.0%2}\n"
+        "      op 0 fma_f32 chain=8 count=8\n    end\n  end\nend\n");
+    Trace trace;
+    const Run result = run_of(kernel, &trace);
+    REQUIRE(result.occupancy.ctas_per_sm == 1);
+    REQUIRE(trace.ctas.size() == 300);
+    std::vector<int> of_sm(132);
+    std::vector<Ticks> free(132);
+    for (const CtaRow& row : trace.ctas) {
+        ++of_sm[static_cast<std::size_t>(row.sm)];
+        Ticks& end = free[static_cast<std::size_t>(row.sm)];
+        CHECK(row.start >= end);
+        end = row.end;
+    }
+    // 300 CTAs on 132 SMs: at most three, and two where a third one would leave others with less.
+    CHECK(*std::ranges::max_element(of_sm) == 3);
+    CHECK(*std::ranges::min_element(of_sm) == 2);
+    CHECK(std::ranges::count(of_sm, 3) == 300 - 2 * 132);
+}
+
 TEST_CASE("operands read by many CTAs come from DRAM once while L2 holds them") {
     mk::Kernel kernel;
     examples::cp_async_gemm(kernel, {2048, 2048, 1024});

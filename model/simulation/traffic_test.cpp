@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 using namespace warptime::model;
@@ -24,8 +25,8 @@ const warptime::hw::Gpu& gpu() {
     return loaded;
 }
 
-Run run_of(const std::string& text, double most_whole = whole) {
-    return run(kernel::parse_text(text), gpu(), {}, clock_hz, nullptr, most_whole);
+Run run_of(const std::string& text, double most_whole = whole, const warptime::hw::Gpu& on = gpu()) {
+    return run(kernel::parse_text(text), on, {}, clock_hz, nullptr, most_whole);
 }
 
 /// One warp a CTA that runs `body`.
@@ -254,6 +255,61 @@ TEST_CASE("a word for which CTAs wait comes from the L2, and is handed on in the
     CHECK(seldom == doctest::Approx(look).epsilon(0.1));
 }
 
+TEST_CASE("a hand-over takes no less than from the look to the word for the next CTA, and else a look") {
+    // Cycles of a hand-over, by the difference of two numbers of them in series.
+    const auto each = [](int look, int told, const std::string& body) {
+        const auto end_of = [&](int in_series) {
+            return cycles_of(run_of("kernel \"k\"\n  grid 8 1 1\n  cta 32 1 1\n  hand_overs in_series=" +
+                                    std::to_string(in_series) + " wait=" + std::to_string(look) +
+                                    " told=" + std::to_string(told) +
+                                    "\n  schedule one_per_cta tiles=8\n  buffer \"b\" extent=65536\n"
+                                    "  role \"r\" warps=1\n" +
+                                    body + "  end\nend\n")
+                                 .end);
+        };
+        return (end_of(3000) - end_of(2000)) / 1000.0;
+    };
+    const auto look_at = [](int op) {
+        return "    op " + std::to_string(op) +
+               " ld_global\n      access read b broadcast origin={1024*tile.0} cache=cg\n";
+    };
+    const auto tell = [](int op, const std::string& deps) {
+        return "    op " + std::to_string(op) + " st_global" + deps +
+               "\n      access write b broadcast origin={64 + 1024*tile.0} cache=cg\n";
+    };
+    // CTAs that tell before they look: nobody is told after a look, so that a hand-over is a look and a half.
+    const double look = each(1, 0, tell(0, "") + look_at(1));
+    CHECK(look > 1.5 * gpu().latency.l2_near.value());
+    CHECK(look < 1.6 * gpu().latency.l2_far.value() + 40.0);
+    // Work between both is a part of the hand-over.
+    constexpr int links = 1000;
+    const std::string work =
+        "    op 1 fma_f32 deps=0 count=" + std::to_string(links) + " chain=" + std::to_string(links) + "\n";
+    const auto& cost = gpu().instructions[warptime::hw::InstructionClass::fma_f32];
+    const double chain = links * cost.latency.value() + (links - 1) * std::max(1.0, cost.interval.value());
+    CHECK(each(0, 2, look_at(0) + work + tell(2, " deps=1")) == doctest::Approx(look + chain).epsilon(0.002));
+}
+
+TEST_CASE("of loads of constants, every one that begins a line waits for it") {
+    constexpr int trips = 64;
+    const auto end = [](double missed) {
+        std::string record = "  reuse";
+        for (int i = 0; i < 18; ++i) record += " " + std::to_string(1.0 - missed);
+        return cycles_of(run_of("kernel \"k\"\n  grid 1 1 1\n  cta 32 1 1\n  schedule one_per_cta tiles=1\n"
+                                "  buffer \"c\" space=constant extent=65536\n" +
+                                record + "\n  role \"r\" warps=1\n    loop trips={" + std::to_string(trips) +
+                                "}\n      op 0 ld_constant\n        access read c broadcast origin={loop.0} "
+                                "reuse=1\n      op 1 fma_f32 deps=0\n    end\n  end\nend\n")
+                             .end);
+    };
+    // It is filled, and comes from the next cache.
+    const double later = gpu().latency.constant.value() -
+                         gpu().instructions[warptime::hw::InstructionClass::ld_constant].latency.value() +
+                         gpu().l1.constant_fill.value();
+    CHECK(end(0.25) - end(0.0) == doctest::Approx(trips * 0.25 * later).epsilon(0.001));
+    CHECK(end(1.0) - end(0.0) == doctest::Approx(trips * later).epsilon(0.001));
+}
+
 TEST_CASE("a run that is cut tells the time and the traffic of the whole kernel") {
     const std::string loads =
         "    loop trips={40}\n      op 0 ld_global\n        access read b contiguous origin={1024*tile.0 + "
@@ -286,7 +342,7 @@ TEST_CASE("a run that is cut tells the time and the traffic of the whole kernel"
 }
 
 TEST_CASE("rows of lanes far apart are brought once, however CTAs overlap") {
-    // Two rows of 16 words a warp, 4 kB apart; each CTA begins 8 words behind the one before.
+    // Two rows of 16 words a warp, 16 kB apart; each CTA begins 8 words behind the one before.
     const Run run = run_of(grid_of(256,
                                    "    op 0 ld_global\n      access read b stride origin={8*tile.0} "
                                    "inner_extent=16 inner=1 outer=4096\n"));
@@ -332,15 +388,29 @@ TEST_CASE("the slice that is asked most holds the kernel up, and a word that all
 }
 
 TEST_CASE("lines of which one sector is stored leave in pieces of DRAM") {
-    const std::string store =
-        "    op 0 st_global\n      access write b stride origin={1024*tile.0} inner=32\n";
-    const std::string dense =
-        "    op 0 st_global\n      access write b contiguous origin={128*tile.0} bytes=16\n";
-    const Run apart = run_of(grid_of(16384, store));
-    const Run side_by_side = run_of(grid_of(16384, dense));
-    CHECK(apart.traffic.l2_written == 16384.0 * 128);
-    CHECK(side_by_side.traffic.l2_written == 16384.0 * 512);
-    CHECK(apart.traffic.dram_written > 1.2 * side_by_side.traffic.dram_written);
+    // An eighth of the L2, so that few CTAs fill it.
+    warptime::hw::Gpu small = gpu();
+    small.l2.capacity = small.l2.capacity * 0.125;
+    const auto traffic_of = [&](const std::string& store) {
+        return run_of(grid_of(16384, "    op 0 st_global\n      access write b " + store + "\n"), whole,
+                      small)
+            .traffic;
+    };
+    // Both store to the same 65536 lines: one a sector of each, whole, the other all of them.
+    const Traffic apart = traffic_of("stride origin={128*tile.0} inner_extent=8 inner=1 outer=32");
+    const Traffic side_by_side = traffic_of("contiguous origin={128*tile.0} bytes=16");
+    const double line = gpu().l1.line.value(), lines = 65536.0 * line;
+    CHECK(apart.l2_written == lines / 4.0);
+    CHECK(side_by_side.l2_written == lines);
+    // A share of the lines pushes older dirty ones out, whole. Of its own, those leave that find no room.
+    const double older = small.l2.dirty_fraction.value() * lines;
+    const double room = small.l2.dirty_capacity.value() * small.l2.capacity.value();
+    REQUIRE(older < room);
+    REQUIRE(room < lines);
+    const double piece = gpu().dram.access_bytes.value();
+    CHECK(apart.dram_written == doctest::Approx(older + (lines - room) * piece / line).epsilon(1e-5));
+    CHECK(side_by_side.dram_written == doctest::Approx(older + lines - room).epsilon(1e-5));
+    CHECK(apart.dram_read + side_by_side.dram_read == 0.0);
 }
 
 TEST_CASE("trips that loops take beyond a buffer read inside of it instead") {
@@ -349,13 +419,4 @@ TEST_CASE("trips that loops take beyond a buffer read inside of it instead") {
         "    loop trips={64}\n      op 0 ld_global\n        access read b contiguous origin={32*tile.0 + "
         "524288*loop.0}\n    end\n"));
     CHECK(run.traffic.received == 4.0 * 64 * 128);
-}
-
-TEST_CASE("CTAs of a second wave go to SMs in turn") {
-    // All SMs full, and a tenth more CTAs: no SM gets more than one of these.
-    const auto cycles = [](int ctas) {
-        return cycles_of(run_of(grid_of(ctas, "    loop trips={400}\n      op 0 mufu\n    end\n")).end);
-    };
-    const int full = 132 * 32;
-    CHECK(cycles(full + 132) < 1.2 * cycles(full));
 }

@@ -19,14 +19,14 @@ kernel::Kernel kernel_of(const std::string& body, const std::string& tokens = ""
 }
 
 /// Trips of a loop by warps of each pace, by many seeds.
-double mean_trips(const kernel::Kernel& kernel, Pace pace) {
+double mean_trips(const kernel::Kernel& kernel, Pace pace, double warps = 4.0) {
     const LoopKinds kinds(kernel);
     const Cut cut;
     bool turned = false;
     double sum = 0.0;
     constexpr int seeds = 4000;
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-        const WarpChoice choice{&kinds, &cut, pace, 4.0, scattered(seed), &turned};
+        const WarpChoice choice{&kinds, &cut, pace, warps, scattered(seed), &turned};
         sum += static_cast<double>(choice.passes(kernel, kernel.nodes[0], {}).trips);
     }
     return sum / seeds;
@@ -50,6 +50,45 @@ TEST_CASE("one warp does what the slowest does, and the others share the rest of
     CHECK(mean_trips(kernel, Pace::slowest_of_grid) == 40.0);
     CHECK(mean_trips(kernel, Pace::slowest_of_cta) == 7.0);
     CHECK(mean_trips(kernel, Pace::others) == doctest::Approx((4.0 * 2.5 - 7.0) / 3.0).epsilon(0.02));
+}
+
+TEST_CASE("the slowest of the grid does no less than the slowest of a CTA, and a warp alone what all do") {
+    const kernel::Kernel both =
+        kernel_of("    loop mean=2.5 slowest_of_cta=7 slowest_of_grid=5\n      op 0 fma_f32\n    end\n");
+    CHECK(mean_trips(both, Pace::slowest_of_grid) == 7.0);
+    CHECK(mean_trips(both, Pace::others, 1.0) == doctest::Approx(2.5).epsilon(0.02));
+    // The others do nothing where the slowest does all.
+    const kernel::Kernel one =
+        kernel_of("    loop mean=2 slowest_of_cta=9 slowest_of_grid=9\n      op 0 fma_f32\n    end\n");
+    CHECK(mean_trips(one, Pace::others) == 0.0);
+}
+
+TEST_CASE("a branch of which the slowest of the grid alone is known is like any other for the rest") {
+    const auto taken = [](const std::string& slowest, Pace pace) {
+        const kernel::Kernel kernel =
+            kernel_of("    branch warps_taking=0.25" + slowest + "\n      op 0 fma_f32\n    end\n");
+        const LoopKinds kinds(kernel);
+        const Cut cut;
+        bool turned = false;
+        int count = 0;
+        for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+            const WarpChoice choice{&kinds, &cut, pace, 4.0, scattered(seed), &turned};
+            count += choice.takes(kernel, kernel.nodes[0], {}) ? 1 : 0;
+        }
+        return count;
+    };
+    CHECK(taken(" slowest_of_grid=1", Pace::slowest_of_grid) == 4000);
+    CHECK(taken(" slowest_of_grid=0", Pace::slowest_of_grid) == 0);
+    const int others = taken("", Pace::others);
+    CHECK(others == doctest::Approx(1000).epsilon(0.1));
+    for (const Pace pace : {Pace::others, Pace::slowest_of_cta}) {
+        CHECK(taken(" slowest_of_grid=1", pace) == others);
+    }
+    CHECK(taken("", Pace::slowest_of_grid) == others);
+    // The slowest of a CTA of four warps takes what all take together.
+    const std::string of_cta = " slowest_of_cta=1 slowest_of_grid=1";
+    CHECK(taken(of_cta, Pace::slowest_of_cta) == 4000);
+    CHECK(taken(of_cta, Pace::others) == 0);
 }
 
 TEST_CASE("warps that meet in a loop go round as often") {

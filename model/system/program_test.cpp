@@ -92,9 +92,9 @@ prediction::Prediction explained(const mk::Program& program) {
 
 TEST_CASE("times and band edges add, and the longest step names the limiter") {
     const auto total = evaluated(three_steps());
-    CHECK(total.time == doctest::Approx(10e-6));
-    CHECK(total.low == doctest::Approx(5e-6));
-    CHECK(total.high == doctest::Approx(30e-6));
+    CHECK(total.time == doctest::Approx(10e-6).scale(1e-6));
+    CHECK(total.low == doctest::Approx(5e-6).scale(1e-6));
+    CHECK(total.high == doctest::Approx(30e-6).scale(1e-6));
     CHECK(total.limiter == Limiter::tensor_core);
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("sums add over the steps, ratios are the longest step's") {
     REQUIRE(counters.size() == p.counters.size());
     CHECK(counters.at("dram__bytes_read.sum") == 300.0);
     CHECK(counters.at("only_here.sum") == 7.0);
-    CHECK(counters.at("launch__waves_per_multiprocessor") == doctest::Approx(6e-6));
+    CHECK(counters.at("launch__waves_per_multiprocessor") == doctest::Approx(6e-6).scale(1e-6));
     CHECK(p.dram_bytes_per_s * p.time == doctest::Approx(300.0));
     CHECK(p.l2_bytes_per_s * p.time == doctest::Approx(150.0));
     CHECK(p.utilization.tensor == doctest::Approx(0.8 * 0.6));
@@ -164,7 +164,7 @@ TEST_CASE("one step is its own explanation, and no step takes no time") {
     mk::Program one;
     one.add_kernel().registers_per_thread = 5;
     const auto p = explained(one);
-    CHECK(p.time == doctest::Approx(5e-6));
+    CHECK(p.time == doctest::Approx(5e-6).scale(1e-6));
     CHECK(p.counters.size() == 2);
     const mk::Program none;
     CHECK(evaluated(none).time == 0.0);
@@ -179,20 +179,21 @@ TEST_CASE("the span has a gap before each further step") {
     using system_model::Between;
     const mk::Program long_steps = three_steps();
     CHECK(span(long_steps, Between::stream) ==
-          doctest::Approx(10e-6 + 2.0 * system_model::launch_gap(Between::stream, gpu())));
+          doctest::Approx(10e-6 + 2.0 * system_model::launch_gap(Between::stream, gpu())).scale(1e-6));
     CHECK(span(long_steps, Between::graph) < span(long_steps, Between::stream));
     CHECK(span(long_steps, Between::graph_dependent) < span(long_steps, Between::graph));
     // A dependent kernel of a stream that waits at its first instruction begins as the previous one ends.
-    CHECK(span(long_steps, Between::dependent) == doctest::Approx(10e-6));
+    CHECK(span(long_steps, Between::dependent) == doctest::Approx(10e-6).scale(1e-6));
     mk::Program empty;
     for (int i = 0; i < 5; ++i) empty.add_kernel().registers_per_thread = 0;
     // A dependent kernel may not begin before all CTAs of the previous kernel have begun.
     const double short_grids = span(empty, Between::graph_dependent);
     for (mk::Kernel& kernel : empty.kernels) kernel.grid = {1000, 1, 1};
     const double handed = 1000.0 * gpu().launch.cta_interval.value() / gpu().clock.boost.value();
-    CHECK(span(empty, Between::graph_dependent) == doctest::Approx(short_grids + 4.0 * handed).epsilon(0.01));
+    CHECK(span(empty, Between::graph_dependent) ==
+          doctest::Approx(short_grids + 4.0 * handed).scale(1e-6).epsilon(0.01));
     CHECK(system_model::host_time(empty, Between::stream, gpu()) ==
-          doctest::Approx(5.0 * gpu().launch.host.value()));
+          doctest::Approx(5.0 * gpu().launch.host.value()).scale(1e-6));
     CHECK(system_model::host_time(empty, Between::graph, gpu()) <
           system_model::host_time(empty, Between::stream, gpu()));
 }

@@ -190,6 +190,14 @@ TEST_CASE("the host of a step has the keys of the GPU, or what is given") {
     const Host graph = host_of(Launching::graph, 100, gpu);
     CHECK(graph.each == 0.0);
     CHECK(graph.start == about(gpu.launch.graph_host.value() + 100 * gpu.launch.graph_host_node.value()));
-    CHECK(host_of(Launching::eager, 100, gpu).each == gpu.launch.host.value());
+    CHECK(graph.gap == gpu.launch.graph_other_gap.value());
+    CHECK(graph.turn == gpu.launch.stream_gap.value());
+    REQUIRE(graph.gap != graph.turn);
+    // A stream has one gap, whoever works beside it.
+    const Host eager = host_of(Launching::eager, 100, gpu);
+    CHECK(eager.start == 0.0);
+    CHECK(eager.gap == gpu.launch.stream_gap.value());
+    CHECK(eager.turn == gpu.launch.stream_gap.value());
+    CHECK(eager.each == gpu.launch.host.value());
     CHECK(host_of(Launching::eager, 100, gpu, 2e-5).each == 2e-5);
 }

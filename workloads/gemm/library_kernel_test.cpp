@@ -3,6 +3,7 @@
 #include "workloads/gemm/library_kernel.hpp"
 
 #include "model/kernel/checks.hpp"
+#include "model/machine/occupancy/placement.hpp"
 #include "workloads/gemm/cases_fixture_test.hpp"
 #include "workloads/gemm/families_fixture_test.hpp"
 #include "workloads/gemm/footprint.hpp"
@@ -12,6 +13,8 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
 
 using namespace warptime::workloads::gemm;
 using namespace fixture;
@@ -27,6 +30,12 @@ Tile tile(int m, int n, bool cooperative = true) {
     t.n = n;
     t.cooperative = cooperative;
     return t;
+}
+
+/// Clusters of so many CTAs that the chip takes at once, with one CTA an SM (placement_test.cpp has the
+/// numbers).
+std::int64_t clusters_of(int ctas) {
+    return warptime::model::machine::clusters_at_once(gpu(), ctas, 1);
 }
 
 }  // namespace
@@ -60,9 +69,8 @@ TEST_CASE("a persistent grid is limited by the clusters that the chip takes") {
         return vendor_config(p, nvjet(), tile(128, 256), {m, n}, gpu()).max_ctas;
     };
     CHECK(limit(1, 1) == static_cast<std::int64_t>(gpu().sm.count.value()));
-    CHECK(limit(2, 1) == 2 * 66);
-    CHECK(limit(1, 4) == 4 * 30);
-    CHECK(limit(2, 4) == 8 * 15);
+    for (const auto& [m, n] : {std::pair{2, 1}, {1, 4}, {2, 4}})
+        CHECK(limit(m, n) == clusters_of(m * n) * m * n);
     CHECK(rc::check("and by the work", [] {
         const Problem any = problem_of(*rc::gen::inRange(1, 9000), *rc::gen::inRange(1, 9000), 512);
         const ClusterShape cluster = *rc::gen::elementOf(nvjet().clusters);
@@ -87,7 +95,7 @@ TEST_CASE("more waves than the family's limit take a tile counter and its memset
         CHECK(program.memsets.empty() == !first);
         return program.memsets.size();
     };
-    const std::int64_t slots = 66;
+    const std::int64_t slots = clusters_of(2);
     const auto waves = static_cast<std::int64_t>(nvjet().dynamic_above_waves);
     // One column of tiles, two rows a cluster: exactly the limit, then one cluster more.
     CHECK(memsets(256 * slots * waves, 256) == 0);

@@ -66,6 +66,28 @@ TEST_CASE("a number that is set is the number that was written") {
     }));
 }
 
+TEST_CASE("sizes along K are set in numbers, whatever an element holds, and in whole blocks") {
+    struct Case {
+        const char* dtype;
+        std::int64_t in_element, block;
+    };
+    for (const Case& c :
+         {Case{"bf16", 1, 1}, {"mxfp8", 1, 32}, {"mxfp6", 1, 128}, {"mxfp4", 2, 32}, {"nvfp4", 2, 32}}) {
+        CAPTURE(c.dtype);
+        gemm::GemmRequest request = gemm::read_request(fixture::gemm(64, 64, 256, {{"dtype", c.dtype}}));
+        CHECK(request.problem.k == 256 / c.in_element);
+        for (const char* name : {"k", "lda", "ldb"}) CHECK(gemm::find_number(name)(request, 512));
+        CHECK(request.problem.k == 512 / c.in_element);
+        CHECK(request.problem.lda == 512 / c.in_element);
+        CHECK(request.problem.ldb == 512 / c.in_element);
+        CHECK(gemm::find_number("k")(request, 512 + c.block));
+        CHECK(gemm::find_number("k")(request, 512 + c.block / 2) == (c.block == 1));
+        // Other sizes are what they are.
+        CHECK(gemm::find_number("m")(request, 65));
+        CHECK(request.problem.m == 65);
+    }
+}
+
 TEST_CASE("words are no numbers, and a tile's numbers have their limit") {
     CHECK_FALSE(static_cast<bool>(gemm::find_number("cta_tile")));
     CHECK_FALSE(static_cast<bool>(gemm::find_number("dtype")));

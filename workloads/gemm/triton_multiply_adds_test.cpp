@@ -8,10 +8,12 @@
 #include "model/machine/shared/bank_conflicts.hpp"
 #include "workloads/gemm/cases_fixture_test.hpp"
 #include "workloads/gemm/lower.hpp"
+#include "workloads/gemm/triton_loop_fixture_test.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <cstdlib>
 
 namespace mk = warptime::model::kernel;
 using namespace warptime::workloads::gemm;
@@ -19,15 +21,8 @@ using namespace warptime::workloads::gemm;
 namespace {
 
 Config tile(int m, int n, int k, int warps, int stages = 3) {
-    Config c;
-    c.cta_m = m;
-    c.cta_n = n;
-    c.cta_k = k;
-    c.warps = warps;
-    c.stages = stages;
+    Config c = fixture::loop_of(m, n, k, stages, warps);
     c.mma = MatrixInstruction::simt;
-    c.pipeline = Pipeline::cp_async;
-    c.strides_by_16 = true;
     return c;
 }
 
@@ -81,7 +76,7 @@ TEST_CASE("lanes stand along N first, four outputs by four where there are enoug
     CHECK(blocked_lanes(tile(16, 16, 32, 4)).columns.neighbours == 1);
 }
 
-TEST_CASE("lanes that read columns along K all ask one bank, along N they share no pass") {
+TEST_CASE("lanes that read columns along K all meet in the same banks, along N they take the least passes") {
     const auto gpu = warptime::hw::load_gpu("a100-sxm-80gb");
     const auto time_of = [&gpu](Major b_major) {
         mk::Program program;
@@ -91,16 +86,19 @@ TEST_CASE("lanes that read columns along K all ask one bank, along N they share 
     CHECK(time_of(Major::k) > 1.5 * time_of(Major::other));
     const auto loads_of = [](Major b_major) {
         const BlockedReads reads = blocked_reads(fp32_problem(b_major), tile(32, 128, 32, 4), false);
-        return warptime::model::machine::shared_passes_strided(reads.apart * 4, 16, {32, 4},
+        return warptime::model::machine::shared_passes_strided(reads.apart * 4, reads.elements * 4, {32, 4},
                                                                warptime::model::machine::SharedUse::load);
     };
     CHECK(loads_of(Major::k) == 32);
     CHECK(loads_of(Major::other) == 4);
 }
 
-TEST_CASE("registers grow with the sums and with both sides of a lane's block") {
-    CHECK(multiply_add_registers(tile(64, 64, 32, 2)) == 64 + 8 * 20 + 8);  // ptxas: 222
-    CHECK(multiply_add_registers(tile(32, 32, 32, 4)) == 8 + 8 * 6 + 8);    // ptxas: 56 and 62
+TEST_CASE("registers are those of ptxas within what they are off in the mean") {
+    // ptxas gives 222 for the larger tile, and 56 or 62 for the smaller one.
+    CHECK(std::abs(multiply_add_registers(tile(64, 64, 32, 2)) - 222) <= 12);
+    for (const int compiled : {56, 62}) {
+        CHECK(std::abs(multiply_add_registers(tile(32, 32, 32, 4)) - compiled) <= 12);
+    }
 }
 
 TEST_CASE("a stage less than asked for lies in shared memory") {

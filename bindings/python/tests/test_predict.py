@@ -81,11 +81,13 @@ def test_conditions_reach_the_model() -> None:
     assert half.time_us > 1.5 * whole.time_us
     assert slow.clock_mhz == pytest.approx(1000)
     assert half.conditions["available_sms"] == 66
-    copies = wt.predict_batch("copy", n=2**28, gpu="l40s", ecc=["on", "off"])
-    # Check bits are a sixteenth, and stores read them as well.
-    assert copies.time_us[1] / copies.time_us[0] == pytest.approx(2 / (16 / 15 + 16 / 14), abs=0.01)
-    assert wt.predict("copy", n=2**28, gpu="l40s", ecc="off").time_us == copies.time_us[1]
-    assert wt.predict("copy", n=2**28, gpu="l40s").time_us == copies.time_us[0]
+    # Reads and writes that are equally fast but for check bits.
+    alike = wt.gpu("l40s", {"dram.read_efficiency": "0.8", "dram.write_efficiency": "0.8"})
+    copies = wt.predict_batch("copy", n=2**28, gpu=alike, ecc=["on", "off"])
+    # A sector of check bits stands beside fifteen of data. Stores also read it: 17 sectors for 15.
+    assert copies.time_us[1] / copies.time_us[0] == pytest.approx(2 / (16 / 15 + 17 / 15), abs=0.001)
+    assert wt.predict("copy", n=2**28, gpu=alike, ecc="off").time_us == copies.time_us[1]
+    assert wt.predict("copy", n=2**28, gpu=alike).time_us == copies.time_us[0]
 
 
 def test_threads_agree_with_one_thread() -> None:

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <vector>
@@ -75,6 +76,38 @@ struct Listed : Case {
     [[nodiscard]] machine::Window window(std::int64_t distinct) {
         k.accesses[0].distinct = distinct;
         return machine::atomic_window(k, role, k.ops[0], access(), 8.0);
+    }
+};
+
+/// Four warps that go 100 times round a loop around an atomic at `terms` of a buffer of 4 MB, in a grid of
+/// eight CTAs.
+struct Walk {
+    kernel::Kernel k;
+
+    explicit Walk(std::initializer_list<kernel::Term> terms) {
+        kernel::Builder build(k);
+        kernel::Buffer words;
+        words.dtype = hw::Dtype::int32;
+        words.extent[0] = 1 << 20;
+        k.schedule.tiles = {8, 1, 1, 1};
+        const kernel::Id table = build.buffer(words);
+        build.role("warps", 4);
+        build.loop(100);
+        kernel::Op op;
+        op.cls = hw::InstructionClass::red_global;
+        kernel::Access access;
+        access.buffer = table;
+        access.direction = kernel::Direction::atomic;
+        access.origin[0] = build.index(0, terms);
+        build.op(op, {access});
+        build.end();
+        build.finish();
+    }
+    [[nodiscard]] machine::Window window(double items) const {
+        return machine::atomic_window(k, k.roles[0], k.ops[0], k.accesses[0], items);
+    }
+    [[nodiscard]] machine::Window in_step(double items) const {
+        return machine::window_in_step(k, k.roles[0], k.ops[0], k.accesses[0], items);
     }
 };
 
@@ -163,33 +196,12 @@ TEST_CASE("sets that stay lie in the slices that some bits of a line's number ch
 }
 
 TEST_CASE("the window is what two turns touch, and never more than the buffer") {
-    kernel::Kernel k;
-    kernel::Builder build(k);
-    kernel::Buffer words;
-    words.dtype = hw::Dtype::int32;
-    words.extent[0] = 1 << 20;
-    k.schedule.tiles = {8, 1, 1, 1};
-    const kernel::Id table = build.buffer(words);
-    build.role("warps", 4);
-    build.loop(100);
-    kernel::Op op;
-    op.cls = hw::InstructionClass::red_global;
-    kernel::Access access;
-    access.buffer = table;
-    access.direction = kernel::Direction::atomic;
-    access.origin[0] =
-        build.index(0, {kernel::term(kernel::Variable::tile, 128), kernel::term(kernel::Variable::warp, 32),
-                        kernel::term(kernel::Variable::loop, 1024)});
-    build.op(op, {access});
-    build.end();
-    build.finish();
-    const auto bytes = [&](double items) {
-        return machine::atomic_window(k, k.roles[0], k.ops[0], k.accesses[0], items).bytes();
-    };
-    CHECK(bytes(8.0) == 2.0 * 4096.0);
-    CHECK(bytes(1.0) == 4096.0 + 512.0);
-    k.buffers[0].extent[0] = 64;
-    CHECK(bytes(8.0) == 256.0);
+    Walk walk({kernel::term(kernel::Variable::tile, 128), kernel::term(kernel::Variable::warp, 32),
+               kernel::term(kernel::Variable::loop, 1024)});
+    CHECK(walk.window(8.0).bytes() == 2.0 * 4096.0);
+    CHECK(walk.window(1.0).bytes() == 4096.0 + 512.0);
+    walk.k.buffers[0].extent[0] = 64;
+    CHECK(walk.window(8.0).bytes() == 256.0);
 }
 
 TEST_CASE("the window of a buffer spans those of all its atomics") {
@@ -287,31 +299,13 @@ TEST_CASE("the window of listed atomics begins at their least address and spans 
 }
 
 TEST_CASE("CTAs that walk the same way are anywhere on it, others side by side") {
-    kernel::Kernel k;
-    kernel::Builder build(k);
-    kernel::Buffer words;
-    words.dtype = hw::Dtype::int32;
-    words.extent[0] = 1 << 20;
-    k.schedule.tiles = {8, 1, 1, 1};
-    const kernel::Id table = build.buffer(words);
-    build.role("warps", 4);
-    build.loop(100);
-    kernel::Op op;
-    op.cls = hw::InstructionClass::red_global;
-    kernel::Access access;
-    access.buffer = table;
-    access.direction = kernel::Direction::atomic;
-    access.origin[0] =
-        build.index(0, {kernel::term(kernel::Variable::warp, 32), kernel::term(kernel::Variable::loop, 128)});
-    build.op(op, {access});
-    build.end();
-    build.finish();
-    const machine::Window own = machine::atomic_window(k, k.roles[0], k.ops[0], k.accesses[0], 8.0);
+    const Walk walk({kernel::term(kernel::Variable::warp, 32), kernel::term(kernel::Variable::loop, 128)});
+    const machine::Window own = walk.window(8.0);
     CHECK(own.bytes() == 100.0 * 512.0);
     CHECK(own.still);
     // Stores are taken to be in step, and so is a CTA that is alone.
-    CHECK(machine::window_in_step(k, k.roles[0], k.ops[0], k.accesses[0], 8.0).bytes() == 2.0 * 512.0);
-    const machine::Window alone = machine::atomic_window(k, k.roles[0], k.ops[0], k.accesses[0], 1.0);
+    CHECK(walk.in_step(8.0).bytes() == 2.0 * 512.0);
+    const machine::Window alone = walk.window(1.0);
     CHECK(alone.bytes() == 2.0 * 512.0);
     CHECK_FALSE(alone.still);
 }

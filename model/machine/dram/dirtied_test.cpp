@@ -47,6 +47,33 @@ TEST_CASE("one sector of each line leaves as a line, in one piece of DRAM that l
     CHECK(dirtied_by(strided, 1.0, 1e9, {}, h100()).apart == 0.0);
 }
 
+TEST_CASE(
+    "of local memory that is stored again, what the L2 has lost is dirty, and its lone pieces leave by "
+    "DRAM's") {
+    BufferTraffic use;
+    use.written_bytes = 4096.0;
+    use.again_bytes = 1024.0;
+    use.again_lost = 256.0;
+    use.again_apart = 64.0;
+    const Dirtied dirtied = dirtied_by(use, 10.0, 1e9, {}, h100());
+    CHECK(dirtied.sectors == 10.0 * (4096.0 - 1024.0 + 256.0));
+    CHECK(dirtied.lines == dirtied.sectors);
+    CHECK(dirtied.apart == 640.0);
+    // A sector of each piece is counted already.
+    const double sector = h100().l1.sector.value(), piece = h100().dram.access_bytes.value();
+    REQUIRE(sector < piece);
+    CHECK(dirtied.pieces == doctest::Approx(dirtied.sectors + 640.0 * (piece - sector) / piece));
+}
+
+TEST_CASE("buffers add up part by part") {
+    Dirtied sum{1.0, 2.0, 4.0, 8.0};
+    sum.add({16.0, 32.0, 64.0, 128.0});
+    CHECK(sum.sectors == 17.0);
+    CHECK(sum.lines == 34.0);
+    CHECK(sum.pieces == 68.0);
+    CHECK(sum.apart == 136.0);
+}
+
 TEST_CASE("sectors that have been filled are no longer dirty") {
     BufferTraffic use;
     use.written_bytes = 1024.0;

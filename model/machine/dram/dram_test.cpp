@@ -21,18 +21,19 @@ TEST_CASE("reads, short rows, scattered pieces and writes each have their effici
     gpu.dram.write_efficiency = hw::Number(0.4);
     const Bytes none(0.0);
     const Bytes some(8e9);
-    CHECK(dram_seconds({some, none, none}, {none}, gpu).value() == doctest::Approx(2.5e-3));
-    CHECK(dram_seconds({some, some, none}, {none}, gpu).value() == doctest::Approx(4e-3));
-    CHECK(dram_seconds({some, none, some}, {none}, gpu).value() == doctest::Approx(8e-3));
-    CHECK(dram_seconds({}, {some}, gpu).value() == doctest::Approx(5e-3));
+    CHECK(dram_seconds({some, none, none}, {none}, gpu).value() == doctest::Approx(2.5e-3).scale(1e-6));
+    CHECK(dram_seconds({some, some, none}, {none}, gpu).value() == doctest::Approx(4e-3).scale(1e-6));
+    CHECK(dram_seconds({some, none, some}, {none}, gpu).value() == doctest::Approx(8e-3).scale(1e-6));
+    CHECK(dram_seconds({}, {some}, gpu).value() == doctest::Approx(5e-3).scale(1e-6));
     // Writes among reads turn the bus, whatever is read.
     const double turned = 2e-3 * gpu.dram.turnaround.value();
-    CHECK(dram_seconds({some + some, some, none}, {some}, gpu).value() == doctest::Approx(11.5e-3 + turned));
+    CHECK(dram_seconds({some + some, some, none}, {some}, gpu).value() ==
+          doctest::Approx(11.5e-3 + turned).scale(1e-6));
     CHECK(dram_seconds({Bytes(8e6), none, none}, {some}, gpu).value() ==
-          doctest::Approx(5e-3 + 2.5e-6 + turned));
+          doctest::Approx(5e-3 + 2.5e-6 + turned).scale(1e-6));
     CHECK(dram_seconds({}, {none}, gpu).value() == 0.0);
     // Pieces that lie alone are as slow to write as to read.
-    CHECK(dram_seconds({}, {some, some}, gpu).value() == doctest::Approx(8e-3));
+    CHECK(dram_seconds({}, {some, some}, gpu).value() == doctest::Approx(8e-3).scale(1e-6));
 }
 
 TEST_CASE("no GPU moves bytes faster than its pins") {

@@ -23,14 +23,14 @@ double at(const MemoryOfLoop& memory) {
 }  // namespace
 
 TEST_CASE("memories that do not bind leave a loop as it is") {
-    CHECK(at({1.0, 10.0, 0.0, 0.0, 0.0}) == doctest::Approx(1e-5));
+    CHECK(at({1.0, 10.0, 0.0, 0.0, 0.0}) == doctest::Approx(1e-5).scale(1e-6));
 }
 
 TEST_CASE("chain and L2 overlap like other times, port and L2 only follow each other") {
     auto gpu = hw::load_gpu("h200-sxm");
     const double chain = at({1.0, 0.0, 1e-5, 0.0, 0.0});
-    CHECK(chain == doctest::Approx(1e-5 * std::pow(2.0, 1.0 / gpu.overlap.exponent.value())));
-    CHECK(at({0.1, 0.0, 1e-5, 0.0, 0.0}) == doctest::Approx(1e-5).epsilon(1e-3));
+    CHECK(chain == doctest::Approx(1e-5 * std::pow(2.0, 1.0 / gpu.overlap.exponent.value())).scale(1e-6));
+    CHECK(at({0.1, 0.0, 1e-5, 0.0, 0.0}) == doctest::Approx(1e-5).scale(1e-6).epsilon(1e-3));
     CHECK(at({2.0, 0.0, 1e-5, 0.0, 0.0}) == chain);
 }
 
@@ -39,15 +39,15 @@ TEST_CASE("a busy DRAM holds loads up, and more so where it writes") {
     const double mixed = at({1.0, 10.0, 0.0, 5e-6, 2.5e-6});
     CHECK(reads > 1e-5);
     CHECK(mixed > reads);
-    CHECK(at({1.0, 0.0, 0.0, 5e-6, 2.5e-6}) == doctest::Approx(1e-5));
+    CHECK(at({1.0, 0.0, 0.0, 5e-6, 2.5e-6}) == doctest::Approx(1e-5).scale(1e-6));
     // Writes that no load waits for cost their own time alone.
-    CHECK(at({1.0, 0.0, 0.0, 5e-5, 2.5e-5}) == doctest::Approx(5e-5));
+    CHECK(at({1.0, 0.0, 0.0, 5e-5, 2.5e-5}) == doctest::Approx(5e-5).scale(1e-6));
 }
 
 TEST_CASE("the last warp is late behind a busy L2, and unnoticed where DRAM has more to do") {
     const double busy = at({1.0, 0.0, 5e-5, 0.0, 0.0});
-    CHECK(at({1.0, 0.0, 5e-5, 0.0, 0.0, 1e-6}) == doctest::Approx(busy + 1e-6));
-    CHECK(at({1.0, 0.0, 0.0, 5e-5, 0.0, 1e-6}) == doctest::Approx(5e-5));
+    CHECK(at({1.0, 0.0, 5e-5, 0.0, 0.0, 1e-6}) == doctest::Approx(busy + 1e-6).scale(1e-6));
+    CHECK(at({1.0, 0.0, 0.0, 5e-5, 0.0, 1e-6}) == doctest::Approx(5e-5).scale(1e-6));
 }
 
 TEST_CASE(
@@ -65,8 +65,8 @@ TEST_CASE(
     for (const double u : {0.1, 0.3, 0.5}) {
         CAPTURE(u);
         CHECK(late(u * 1e-5) ==
-              doctest::Approx(1e-6 * deviation(u) / gpu.dram.round_spread.value()).epsilon(1e-3));
+              doctest::Approx(1e-6 * deviation(u) / gpu.dram.round_spread.value()).scale(1e-6).epsilon(1e-3));
     }
     CHECK(late(1e-12) < 1e-9);
-    CHECK(late(0.99e-5) == doctest::Approx(1e-6));
+    CHECK(late(0.99e-5) == doctest::Approx(1e-6).scale(1e-6));
 }

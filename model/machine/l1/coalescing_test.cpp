@@ -47,6 +47,21 @@ TEST_CASE("patterns of the programming guide") {
     CHECK(coalesce(lanes_at(0, 16), 16) == Coalesced{16, 4, 1});      // 16 bytes a lane
     CHECK(coalesce(lanes_at(0, 4), 4, 0xffU) == Coalesced{1, 1, 1});  // a quarter of the warp
     CHECK(coalesce(lanes_at(0, 4), 4, 0U) == Coalesced{});
+    CHECK(coalesce(lanes_at(128, -4), 4) == Coalesced{5, 2, 1});  // downwards
+}
+
+TEST_CASE("strides up and down count what single bytes count") {
+    CHECK(rc::check("strides", [] {
+        const int bytes = 1 << *rc::gen::inRange(0, 5);
+        const std::int64_t stride = std::int64_t{bytes} * *rc::gen::inRange(-70, 70);
+        const LaneAddresses addresses =
+            lanes_at(100000 * 16 + std::int64_t{bytes} * *rc::gen::inRange(0, 64), stride);
+        const int lanes = *rc::gen::inRange(1, 33);
+        const std::uint32_t active = lanes == 32 ? all_lanes : (1U << lanes) - 1U;
+        const Coalesced counted = coalesce(addresses, bytes, active);
+        RC_ASSERT(counted.sectors == blocks_by_bytes(addresses, bytes, active, 32));
+        RC_ASSERT(counted.lines == blocks_by_bytes(addresses, bytes, active, 128));
+    }));
 }
 
 TEST_CASE("enumeration counts what single bytes count") {

@@ -22,12 +22,13 @@ TEST_CASE("a flush delays kernels that keep DRAM busy, and those with tensor map
     const hw::Bytes much(1e9);
     for (const bool bulk : {false, true}) {
         const double maps = bulk ? 0.25e-6 : 0.0;
-        CHECK(launch_floor(Cache::warm, bulk, much, gpu).value() == doctest::Approx(2e-6 + maps));
-        CHECK(launch_floor(Cache::flushed, bulk, much, gpu).value() == doctest::Approx(3e-6 + maps));
-        CHECK(launch_floor(Cache::cold, bulk, much, gpu).value() == doctest::Approx(3e-6 + maps));
+        CHECK(launch_floor(Cache::warm, bulk, much, gpu).value() == doctest::Approx(2e-6 + maps).scale(1e-6));
+        CHECK(launch_floor(Cache::flushed, bulk, much, gpu).value() ==
+              doctest::Approx(3e-6 + maps).scale(1e-6));
+        CHECK(launch_floor(Cache::cold, bulk, much, gpu).value() == doctest::Approx(3e-6 + maps).scale(1e-6));
     }
-    CHECK(launch_floor(Cache::flushed, true, {}, gpu).value() == doctest::Approx(3.25e-6));
-    CHECK(launch_floor(Cache::flushed, false, {}, gpu).value() == doctest::Approx(2e-6));
+    CHECK(launch_floor(Cache::flushed, true, {}, gpu).value() == doctest::Approx(3.25e-6).scale(1e-6));
+    CHECK(launch_floor(Cache::flushed, false, {}, gpu).value() == doctest::Approx(2e-6).scale(1e-6));
 }
 
 TEST_CASE("a kernel waits in proportion to its bytes until they are as many as DRAM has under way") {

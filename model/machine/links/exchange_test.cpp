@@ -19,15 +19,15 @@ TEST_CASE("start, hops and bytes add up; the slower kind of link counts") {
     e.handled_bytes = 2e6;
     e.handled_per_second = 1e12;
     const auto t = exchange_time(e);
-    CHECK(t.hops.value() == doctest::Approx(14e-6));
-    CHECK(t.link.value() == doctest::Approx(40e-6));
-    CHECK(t.total().value() == doctest::Approx(5e-6 + 14e-6 + 40e-6 + 2e-6));
+    CHECK(t.hops.value() == doctest::Approx(14e-6).scale(1e-6));
+    CHECK(t.link.value() == doctest::Approx(40e-6).scale(1e-6));
+    CHECK(t.total().value() == doctest::Approx(5e-6 + 14e-6 + 40e-6 + 2e-6).scale(1e-6));
     CHECK(limiter_of(t) == Limiter::bytes_in_flight);
     e.links[0].bytes = e.links[1].bytes = e.handled_bytes = 0.0;
     CHECK(limiter_of(exchange_time(e)) == Limiter::chain_latency);
     e.links[0].hops = e.links[1].hops = 0.0;
     CHECK(limiter_of(exchange_time(e)) == Limiter::launch);
-    CHECK(exchange_time(e).total().value() == doctest::Approx(5e-6));
+    CHECK(exchange_time(e).total().value() == doctest::Approx(5e-6).scale(1e-6));
 }
 
 TEST_CASE("the fill is that of a pipeline cut into the best number of pieces") {
@@ -42,5 +42,5 @@ TEST_CASE("the fill is that of a pipeline cut into the best number of pieces") {
     e.fill_seconds = 4.0 * c * (hops - 1.0);
     e.start_seconds = c * (hops - 1.0);
     e.links[0] = {0.0, 0.0, wire * 1e11, 1e11};
-    CHECK(exchange_time(e).total().value() == doctest::Approx(best).epsilon(0.01));
+    CHECK(exchange_time(e).total().value() == doctest::Approx(best).scale(1e-6).epsilon(0.01));
 }

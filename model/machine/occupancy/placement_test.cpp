@@ -12,12 +12,21 @@
 
 namespace machine = warptime::model::machine;
 
-TEST_CASE("residency follows the kernel's own resources") {
-    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+namespace {
+
+/// 65536 registers of an SM / (256 x 128): two CTAs.
+warptime::model::kernel::Kernel two_an_sm() {
     warptime::model::kernel::Kernel kernel;
     kernel.cta = {256, 1, 1};
     kernel.registers_per_thread = 128;
-    // 65536 registers / (256 x 128) = 2.
+    return kernel;
+}
+
+}  // namespace
+
+TEST_CASE("residency follows the kernel's own resources") {
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    warptime::model::kernel::Kernel kernel = two_an_sm();
     CHECK(machine::residency(kernel, machine::limits_of(gpu)).ctas_per_sm == 2);
     kernel.dynamic_shared = 200 * 1024;
     CHECK(machine::residency(kernel, machine::limits_of(gpu)).ctas_per_sm == 1);
@@ -28,9 +37,7 @@ TEST_CASE("residency follows the kernel's own resources") {
 
 TEST_CASE("as many items are at work as the chip has room for, and no more than there are") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
-    warptime::model::kernel::Kernel kernel;
-    kernel.cta = {256, 1, 1};
-    kernel.registers_per_thread = 128;
+    warptime::model::kernel::Kernel kernel = two_an_sm();
     kernel.schedule.tiles = {100, 1, 1, 1};
     CHECK(machine::items_at_work(kernel, gpu) == 100.0);
     kernel.schedule.tiles = {1000, 1, 1, 1};
@@ -43,6 +50,16 @@ TEST_CASE("clusters reach the SMs of the recorded groups") {
     CHECK(machine::clusters_at_once(gpu, 2, 1) == 66);
     CHECK(machine::clusters_at_once(gpu, 4, 1) == 30);
     CHECK(machine::clusters_at_once(gpu, 8, 1) == 15);
+    // By hand, in four groups of 2 SMs, one of 8, five of 16 and two of 18.
+    CHECK(machine::clusters_at_once(gpu, 1, 3) == 132 * 3);
+    CHECK(machine::clusters_at_once(gpu, 3, 1) == 2 + 5 * 5 + 2 * 6);
+    CHECK(machine::clusters_at_once(gpu, 4, 2) == 4 + 5 * 8 + 2 * 9);
+    CHECK(machine::clusters_at_once(gpu, 16, 1) == 5 + 2);
+    CHECK(machine::clusters_at_once(gpu, 16, 2) == 5 * 2 + 2 * 2);
+    CHECK(machine::clusters_at_once(gpu, 32, 1) == 0);
+    CHECK(machine::clusters_at_once(gpu, 2, 0) == 0);
+    CHECK(machine::reachable_sms(gpu, 3, 132) == 39 * 3);
+    CHECK(machine::reachable_sms(gpu, 4, 132, 2) == 62 * 4 / 2);
     CHECK(machine::reachable_sms(gpu, 1, 132) == 132);
     CHECK(machine::reachable_sms(gpu, 2, 132) == 132);
     CHECK(machine::reachable_sms(gpu, 4, 132) == 120);

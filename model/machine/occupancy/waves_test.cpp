@@ -1,4 +1,4 @@
-// Waves against enumeration.
+// Waves of a grid, and CTAs of an SM in its ragged tail, by hand.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/machine/occupancy/waves.hpp"
 

@@ -23,7 +23,7 @@ TEST_CASE("work within the limit keeps its clocks, and is asked once") {
     CHECK(asked == 1);
 }
 
-TEST_CASE("the share solves power = limit for constant, linear and cubic laws") {
+TEST_CASE("the share solves power = limit for linear, square and cubic laws, above idle power or none") {
     for (const double idle : {0.0, 70.0, 300.0}) {
         for (const double exponent : {1.0, 2.0, 3.0}) {
             for (const double full : {705.0, 900.0, 1500.0, 4000.0}) {

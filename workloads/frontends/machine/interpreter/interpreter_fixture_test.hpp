@@ -441,11 +441,18 @@ inline std::string refusal_of(const std::string& line) {
     return program.code().refused.size() == 1 ? program.code().refused.at(0) : std::string{};
 }
 
-/// A program with one parameter of eight bytes.
-inline ProgramOptions one_parameter() {
+/// A program with so many parameters of eight bytes, and so many bytes of shared memory.
+inline ProgramOptions with_parameters(std::uint32_t count, std::int64_t shared = 0) {
     ProgramOptions options;
-    options.parameters = 1;
+    options.parameters = count;
+    options.static_shared = shared;
     return options;
+}
+
+/// The word of a fresh barrier, as compilers set it up: counts are less than 2^20, negative.
+inline std::uint64_t fresh_word(std::uint32_t threads) {
+    const std::uint64_t count = (std::uint64_t{1} << 20U) - threads;
+    return (count << 1U) | (count << 43U);
 }
 
 /// Warp-instructions of an opcode that a launch has executed.

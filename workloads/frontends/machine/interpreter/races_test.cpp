@@ -16,7 +16,7 @@ Program additions() {
         {"MOV R2, c[0x0][0x210]", "MOV R3, c[0x0][0x214]", "again:", "LDG.E.STRONG.SYS R4, desc[UR4][R2.64]",
          "IADD3 R5, R4, 0x1, RZ", "ATOMG.E.CAS.STRONG.GPU PT, R8, [R2], R4, R5",
          "ISETP.NE.AND P0, PT, R8, R4, PT", "@P0 BRA `(again)", "EXIT"},
-        one_parameter());
+        with_parameters(1));
 }
 
 /// An H200 of a single SM that holds so many CTAs.
@@ -84,7 +84,7 @@ TEST_CASE("warps of a CTA meet at its barrier in a launch that races") {
         {"MOV R2, c[0x0][0x210]", "MOV R3, c[0x0][0x214]", "again:", "LDG.E.STRONG.SYS R4, desc[UR4][R2.64]",
          "IADD3 R5, R4, 0x1, RZ", "ATOMG.E.CAS.STRONG.GPU PT, R8, [R2], R4, R5",
          "ISETP.NE.AND P0, PT, R8, R4, PT", "@P0 BRA `(again)", "BAR.SYNC.DEFER_BLOCKING 0x0", "EXIT"},
-        one_parameter());
+        with_parameters(1));
     const Buffer word(Words{0});
     const LaunchCounts counts = program.run(one_cta(256), {word.address()});
     CHECK(counts.error.empty());
@@ -95,7 +95,7 @@ TEST_CASE("warps of a CTA meet at its barrier in a launch that races") {
 TEST_CASE("loops that count, that read what nobody changes, or that wait do not race") {
     const auto races = [](std::vector<std::string> lines) {
         lines.insert(lines.begin(), {"MOV R2, c[0x0][0x210]", "MOV R3, c[0x0][0x214]"});
-        return Program(lines, one_parameter()).code().races.front();
+        return Program(lines, with_parameters(1)).code().races.front();
     };
     CHECK_FALSE(races(
         {"again:", "IADD3 R4, R4, -0x1, RZ", "ISETP.NE.AND P0, PT, R4, RZ, PT", "@P0 BRA `(again)", "EXIT"}));
@@ -113,7 +113,7 @@ TEST_CASE("a walk whose pointers lie beside a pair of constants is no wait") {
     const Program program({"again:", "LDC.64 R4, c[0x0][0x210]", "IMAD.WIDE R2, R7, 0x4, R4",
                            "LDG.E.STRONG.SYS R2, desc[UR4][R2.64]", "ISETP.NE.AND P0, PT, R2, R7, PT",
                            "IMAD.MOV.U32 R7, RZ, RZ, R2", "@P0 BRA `(again)", "EXIT"},
-                          one_parameter());
+                          with_parameters(1));
     CHECK(program.code().polls.empty());
     CHECK(program.code().races.front());
 }

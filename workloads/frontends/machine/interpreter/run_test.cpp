@@ -20,13 +20,6 @@ namespace {
 
 using namespace fixture;  // NOLINT(google-build-using-namespace)
 
-ProgramOptions with_parameters(std::uint32_t count) {
-    ProgramOptions options;
-    options.parameters = count;
-    options.static_shared = 1024;
-    return options;
-}
-
 /// Every CTA does the same: a loop, a coalesced load and a store of its own.
 const std::vector<std::string> uniform_kernel{"S2R R0, SR_TID.X",
                                               "S2R R1, SR_CTAID.X",
@@ -46,7 +39,7 @@ const std::vector<std::string> uniform_kernel{"S2R R0, SR_TID.X",
 
 TEST_CASE("counts of a sample times its scale are the whole counts where all CTAs do the same") {
     constexpr std::uint32_t ctas = 700, threads = 64;
-    const Program program(uniform_kernel, with_parameters(1));
+    const Program program(uniform_kernel, with_parameters(1, 1024));
     const Buffer buffer(std::uint64_t{4} * ctas * threads);
     LaunchShape shape = one_cta(threads);
     shape.grid[0] = ctas;
@@ -88,7 +81,7 @@ TEST_CASE("a sample of CTAs that are alike ends at a hundredth of the budget, an
     std::vector<std::string> different = uniform_kernel;
     different[5] = "LOP3.LUT R11, R1, 0x9, RZ, 0xfc, !PT";  // As many trips as the CTA's number | 9.
     const auto sampled = [](const std::vector<std::string>& lines, std::uint64_t budget) {
-        const Program program(lines, with_parameters(1));
+        const Program program(lines, with_parameters(1, 1024));
         const Buffer buffer(std::uint64_t{4} * ctas * 64);
         LaunchShape shape = one_cta(64);
         shape.grid[0] = ctas;
@@ -115,7 +108,7 @@ TEST_CASE("a sampled launch computes no products of matrices once its first CTA 
          "MOV R7, R4", "MOV R8, R4", "MOV R9, R4", "MOV R31, 0x2000",
          "loop:", "HMMA.16816.F32 R12, R4, R8, RZ", "IADD3 R31, R31, -0x1, RZ",
          "ISETP.NE.AND P0, PT, R31, RZ, PT", "@P0 BRA `(loop)", "STG.E desc[UR4][R2.64], R12"},
-        with_parameters(1));
+        with_parameters(1, 1024));
     constexpr std::uint32_t ctas = 100;
     const Buffer buffer(std::uint64_t{4} * ctas * 32);
     LaunchShape shape = one_cta(32);
@@ -132,7 +125,7 @@ TEST_CASE("a sampled launch computes no products of matrices once its first CTA 
 }
 
 TEST_CASE("a launch within the budget runs whole") {
-    const Program program(uniform_kernel, with_parameters(1));
+    const Program program(uniform_kernel, with_parameters(1, 1024));
     const Buffer buffer(std::uint64_t{4} * 20 * 64);
     LaunchShape shape = one_cta(64);
     shape.grid[0] = 20;
@@ -176,7 +169,7 @@ TEST_CASE("every CTA of the grid runs once, and knows its place and the launch's
                            "IMAD R13, R12, c[0x0][0x10], R11", "IMAD R13, R13, c[0x0][0xc], R10",
                            "IMAD.WIDE.U32 R2, R13, 0x4, c[0x0][0x210]", "LDG.E R14, desc[UR4][R2.64]",
                            "IADD3 R14, R14, 0x1, RZ", "STG.E desc[UR4][R2.64], R14"},
-                          with_parameters(1));
+                          with_parameters(1, 1024));
     CHECK(rc::check("grids", [&program] {
         LaunchShape shape = one_cta(1);
         shape.grid = {1 + random_below(6), 1 + random_below(5), 1 + random_below(4)};
@@ -202,7 +195,7 @@ TEST_CASE("CTAs that wait for a later one are joined by it") {
          "IADD3 R12, R12, -0x1, RZ", "ISETP.EQ.AND P0, PT, R10, R12, PT", "@P0 BRA `(set)",
          "spin:", "LDG.E.STRONG.GPU R11, desc[UR4][R2.64]", "ISETP.EQ.AND P1, PT, R11, RZ, PT",
          "@P1 BRA `(spin)", "EXIT", "set:", "MOV R11, 0x1", "STG.E desc[UR4][R2.64], R11"},
-        with_parameters(1));
+        with_parameters(1, 1024));
     const Buffer flag(Words{0});
     LaunchShape shape = one_cta(32);
     shape.grid[0] = 5;
@@ -316,7 +309,7 @@ TEST_CASE("dynamic shared memory lies behind the static one") {
 TEST_CASE("an unknown opcode is refused by name, and only when it is executed") {
     const Program program({"ISETP.NE.AND P0, PT, RZ, c[0x0][0x210], PT", "@!P0 BRA `(over)",
                            "FROBNICATE.WIDE R10, R11", "over:", "NOP"},
-                          with_parameters(1));
+                          with_parameters(1, 1024));
     REQUIRE(program.code().refused.size() == 1);
     CHECK(has_parts(program.code().refused.at(2), {"0x20", "FROBNICATE.WIDE R10, R11", "'FROBNICATE'"}));
     CHECK(program.error(one_cta(32), {0}).empty());
@@ -376,7 +369,7 @@ class Recorder : public Observer {
 };
 
 TEST_CASE("an observer is told of the first and the last CTA and of some between, and of no other") {
-    const Program program(uniform_kernel, with_parameters(1));
+    const Program program(uniform_kernel, with_parameters(1, 1024));
     constexpr std::uint32_t ctas = 50, threads = 64;
     const Buffer buffer(std::uint64_t{4} * ctas * threads);
     LaunchShape shape = one_cta(threads);
@@ -420,7 +413,7 @@ TEST_CASE("clusters give their CTAs neighbouring places and ranks") {
     const Program program({"S2R R10, SR_CTAID.X", "S2R R11, SR_CTAID.Y", "S2R R12, SR_CgaCtaId",
                            "IMAD R13, R11, c[0x0][0xc], R10", "IMAD.WIDE.U32 R2, R13, 0x4, c[0x0][0x210]",
                            "STG.E desc[UR4][R2.64], R12"},
-                          with_parameters(1));
+                          with_parameters(1, 1024));
     LaunchShape shape = one_cta(1);
     shape.grid = {6, 4, 1};
     shape.cluster = {3, 2, 1};
@@ -503,7 +496,7 @@ TEST_CASE("the slowest warps are those that execute most, whatever it is") {
 }
 
 TEST_CASE("a sample's slowest warps are those of the CTAs that ran") {
-    const Program program(uniform_kernel, with_parameters(1));
+    const Program program(uniform_kernel, with_parameters(1, 1024));
     const Buffer buffer(std::uint64_t{4} * 700 * 64);
     LaunchShape shape = one_cta(64);
     shape.grid[0] = 700;

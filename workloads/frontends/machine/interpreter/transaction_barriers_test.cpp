@@ -16,11 +16,6 @@ namespace {
 
 using namespace fixture;  // NOLINT(google-build-using-namespace)
 
-/// The word of a fresh barrier, as compilers set it up: counts are less than 2^20, negative.
-std::uint64_t fresh_word(std::uint32_t threads) {
-    const std::uint64_t count = (std::uint64_t{1} << 20U) - threads;
-    return (count << 1U) | (count << 43U);
-}
 bool phase_of(std::uint64_t word) {
     return (word >> 63U) != 0;
 }

@@ -25,7 +25,7 @@ TEST_CASE("CTAs that wait for the one before are as deep as the grid is long, an
         with_place({"spin:", "LDG.E.STRONG.GPU R11, desc[UR4][R2.64]", "ISETP.NE.AND P1, PT, R11, R10, PT",
                     "@P1 BRA `(spin)", "IADD3 R11, R10, 0x1, RZ", "STG.E.STRONG.GPU desc[UR4][R2.64], R11",
                     "EXIT"}),
-        one_parameter());
+        with_parameters(1));
     REQUIRE(program.code().polls.size() == 1);
     CHECK(program.code().polls_in(0));
     for (const std::uint32_t ctas : {1U, 2U, 7U, 200U}) {
@@ -52,7 +52,7 @@ TEST_CASE("a barrier of the grid is as deep as one CTA's rounds") {
                     "IADD3 R13, R13, R12, RZ", "spin:", "LDG.E.STRONG.GPU R11, desc[UR4][R2.64]",
                     "ISETP.LT.AND P1, PT, R11, R13, PT", "@P1 BRA `(spin)", "IADD3 R16, R16, 0x1, RZ",
                     "ISETP.LT.AND P2, PT, R16, 0x5, PT", "@P2 BRA `(round)", "EXIT"}),
-        one_parameter());
+        with_parameters(1));
     const Buffer counter(Words{0});
     LaunchShape shape = one_cta(1);
     shape.grid[0] = 40;
@@ -68,7 +68,7 @@ TEST_CASE("a loop that adds by compare-and-swap does not wait") {
     const Program program(with_place({"LDG.E R11, desc[UR4][R2.64]", "again:", "IADD3 R12, R11, 0x1, RZ",
                                       "MOV R13, R11", "ATOMG.E.CAS.STRONG.GPU PT, R11, [R2], R13, R12",
                                       "ISETP.NE.AND P1, PT, R11, R13, PT", "@P1 BRA `(again)", "EXIT"}),
-                          one_parameter());
+                          with_parameters(1));
     CHECK(program.code().polls.empty());
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("a loop that counts its looks does not wait") {
     const Program program(with_place({"MOV R14, 0x9", "next:", "LDG.E.STRONG.GPU R11, desc[UR4][R2.64]",
                                       "IADD3 R14, R14, -0x1, RZ", "ISETP.GT.AND P1, PT, R14, RZ, PT",
                                       "@P1 BRA `(next)", "EXIT"}),
-                          one_parameter());
+                          with_parameters(1));
     CHECK(program.code().polls.empty());
 }
 
@@ -84,14 +84,14 @@ TEST_CASE("a loop whose address moves does not wait") {
     const Program program(with_place({"MOV R14, RZ", "next:", "LDG.E.STRONG.GPU R11, desc[UR4][R2.64]",
                                       "IADD3 R2, R2, 0x4, RZ", "IADD3 R14, R14, R11, RZ",
                                       "ISETP.LT.AND P1, PT, R14, 0x9, PT", "@P1 BRA `(next)", "EXIT"}),
-                          one_parameter());
+                          with_parameters(1));
     CHECK(program.code().polls.empty());
 }
 
 TEST_CASE("CTAs that wait for what nobody writes are a deadlock, found at once") {
     const Program program(with_place({"spin:", "LDG.E.STRONG.GPU R11, desc[UR4][R2.64]",
                                       "ISETP.EQ.AND P1, PT, R11, RZ, PT", "@P1 BRA `(spin)", "EXIT"}),
-                          one_parameter());
+                          with_parameters(1));
     const Buffer flag(Words{0});
     const LaunchCounts counts = program.run(one_cta(32), {flag.address()});
     CHECK(counts.error.find("a deadlock") != std::string::npos);

@@ -35,13 +35,6 @@ namespace mk = model::kernel;
 using hw::InstructionClass;
 using Lines = std::vector<std::string>;
 
-ProgramOptions with_parameters(std::uint32_t count, std::int64_t shared = 0) {
-    ProgramOptions options;
-    options.parameters = count;
-    options.static_shared = shared;
-    return options;
-}
-
 mk::Kernel lowered(const Program& program, const LaunchShape& shape, const TracedRun& run) {
     LoweringInput input;
     input.code = &program.code();
@@ -772,27 +765,25 @@ TEST_CASE("a box of a tensor is as many rows and bytes as its elements, wherever
     CHECK(kernel.buffers[static_cast<std::size_t>(access.buffer)].stride[1] == 128);
 }
 
+/// Numbers of threads in R0, the first word of shared memory in UR4, and the word of a fresh barrier for one
+/// arrival in UR6 and UR7.
+Lines with_fresh_word(const Lines& more) {
+    const std::uint64_t word = fresh_word(1);
+    return joined({{"S2R R0, SR_TID.X", "UMOV UR4, 0x0",
+                    fmt::format("UMOV UR6, {:#x}", static_cast<std::uint32_t>(word)),
+                    fmt::format("UMOV UR7, {:#x}", static_cast<std::uint32_t>(word >> 32U))},
+                   more});
+}
+
 TEST_CASE("a ring that one thread fills becomes a token, and what the thread does an op of its warp") {
     // Warp 0 announces and copies 128 bytes to a stage, all warps wait for them; then the next stage.
     constexpr int trips = 4;
     const Buffer from(std::uint64_t{4096});
-    const std::uint64_t count = (std::uint64_t{1} << 20U) - 1U;  // One thread, as compilers set it up.
-    const std::uint64_t word = (count << 1U) | (count << 43U);
-    Lines lines{"S2R R0, SR_TID.X",
-                "UMOV UR4, 0x0",
-                fmt::format("UMOV UR6, {:#x}", static_cast<std::uint32_t>(word)),
-                fmt::format("UMOV UR7, {:#x}", static_cast<std::uint32_t>(word >> 32U)),
-                "ISETP.EQ.AND P6, PT, R0, RZ, PT",
-                "ISETP.GE.U32.AND P5, PT, R0, 0x20, PT",
-                "@!P5 SYNCS.EXCH.64 URZ, [UR4], UR6",
-                "@!P5 SYNCS.EXCH.64 URZ, [UR4+0x8], UR6",
-                "BAR.SYNC.DEFER_BLOCKING 0x0",
-                "ULDC.64 UR10, c[0x0][0x210]",
-                "UMOV UR8, 0x100",
-                "UMOV UR12, 0x8",
-                "MOV R11, 0x80",
-                "MOV R20, RZ",
-                "MOV R22, RZ"};
+    Lines lines =
+        with_fresh_word({"ISETP.EQ.AND P6, PT, R0, RZ, PT", "ISETP.GE.U32.AND P5, PT, R0, 0x20, PT",
+                         "@!P5 SYNCS.EXCH.64 URZ, [UR4], UR6", "@!P5 SYNCS.EXCH.64 URZ, [UR4+0x8], UR6",
+                         "BAR.SYNC.DEFER_BLOCKING 0x0", "ULDC.64 UR10, c[0x0][0x210]", "UMOV UR8, 0x100",
+                         "UMOV UR12, 0x8", "MOV R11, 0x80", "MOV R20, RZ", "MOV R22, RZ"});
     for (int stage = 0; stage < trips; ++stage) {
         const int barrier = 8 * (stage % 2);
         for (const std::string& line :
@@ -833,17 +824,8 @@ TEST_CASE("a ring that one thread fills becomes a token, and what the thread doe
 
 /// Thread 0 sets up the barrier at 0 of shared memory, for one arrival of a thread with no bytes (R11).
 Lines one_barrier() {
-    const std::uint64_t count = (std::uint64_t{1} << 20U) - 1U;
-    const std::uint64_t word = (count << 1U) | (count << 43U);
-    return {"S2R R0, SR_TID.X",
-            "UMOV UR4, 0x0",
-            fmt::format("UMOV UR6, {:#x}", static_cast<std::uint32_t>(word)),
-            fmt::format("UMOV UR7, {:#x}", static_cast<std::uint32_t>(word >> 32U)),
-            "ISETP.GE.U32.AND P5, PT, R0, 0x20, PT",
-            "@!P5 SYNCS.EXCH.64 URZ, [UR4], UR6",
-            "BAR.SYNC.DEFER_BLOCKING 0x0",
-            "MOV R11, RZ",
-            "MOV R15, RZ"};
+    return with_fresh_word({"ISETP.GE.U32.AND P5, PT, R0, 0x20, PT", "@!P5 SYNCS.EXCH.64 URZ, [UR4], UR6",
+                            "BAR.SYNC.DEFER_BLOCKING 0x0", "MOV R11, RZ", "MOV R15, RZ"});
 }
 
 bool waits_for_ring(const mk::Kernel& kernel) {
