@@ -1140,6 +1140,25 @@ TEST_CASE("a branch that the warps with the most to do skip is one that they nev
     CHECK(kernel.branches[1].slowest == mk::SlowestWarps{1.0, 1.0});
 }
 
+TEST_CASE("a branch that warps take in turn between barriers is one that the slowest warps always take") {
+    // Warp w takes it in the round in which w rounds are left, and all meet in each round.
+    const Lines round = {"BAR.SYNC.DEFER_BLOCKING 0x0",
+                         "ISETP.EQ.AND P0, PT, R6, R10, PT",
+                         "@!P0 BRA `(behind)",
+                         "FADD R12, R12, R13",
+                         "FADD R14, R12, R13",
+                         "FADD R14, R14, R13",
+                         "behind:",
+                         "FMUL R15, R15, R13"};
+    const Program program(
+        joined({{"S2R R0, SR_TID.X", "SHF.R.U32.HI R6, RZ, 0x5, R0", "IADD3 R6, R6, 0x1, RZ"},
+                counted_loop("loop", 10, "0x4", round)}));
+    const mk::Kernel kernel = lowered(program, launch(2, 128));
+    REQUIRE(kernel.branches.size() == 1);
+    CHECK(kernel.branches[0].warps_taking == doctest::Approx(0.25));
+    CHECK(kernel.branches[0].slowest.of_cta == doctest::Approx(1.0));
+}
+
 /// A loop of 2 + per_warp x warp + per_cta x CTA rounds with `line` in it, and `behind` it others.
 Program uneven_loop(const std::string& line, std::uint32_t per_warp, std::uint32_t per_cta,
                     const Lines& behind = {}) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/frontends/machine/lowering/role_body.hpp"
 
+#include "workloads/frontends/machine/lowering/meetings.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -156,19 +158,48 @@ BodyLoop* find_loop(BodyLoop& body, int loop) {
     return nullptr;
 }
 
+std::uint64_t executed(const WarpTrace& warp) {
+    std::uint64_t all = 0;
+    for (const Stretch& stretch : warp.stretches) {
+        all += stretch.count;
+    }
+    return all;
+}
+
+/// Who executes most between two meetings is not always who executes most in all. Where the traced CTAs say
+/// so, what a CTA's slowest warp executes becomes what its slowest warps do from meeting to meeting.
+void follow_meetings(const Code& code, const TraceRecorder& trace, const std::vector<double>& weights,
+                     RoleBody& role) {
+    const std::vector<std::uint32_t> meet_at = meetings(code);
+    std::map<std::uint32_t, double> between, by_one;
+    for (std::size_t c = 0; !meet_at.empty() && c < trace.ctas().size(); ++c) {
+        const CtaTrace& cta = *trace.ctas()[c];
+        const std::map<std::uint32_t, double> own = slowest_between_meetings(cta, role.warps, meet_at);
+        if (own.empty()) return;
+        for (const auto& [pc, times] : own) between[pc] += weights[c] * times;
+        const int slowest = *std::ranges::max_element(
+            role.warps, {}, [&cta](int w) { return executed(cta.warps[static_cast<std::size_t>(w)]); });
+        for (const Stretch& stretch : cta.warps[static_cast<std::size_t>(slowest)].stretches) {
+            for (std::uint32_t pc = stretch.first; pc < stretch.first + stretch.count; ++pc)
+                by_one[pc] += weights[c];
+        }
+    }
+    const double ctas = std::accumulate(weights.begin(), weights.end(), 0.0);
+    for (const auto& [pc, times] : between) {
+        const auto known = role.frequency.find(pc);
+        if (known == role.frequency.end() || known->second.slowest.of_cta < 0.0) continue;
+        double& of_cta = known->second.slowest.of_cta;
+        const auto one = by_one.find(pc);
+        of_cta = one == by_one.end() ? times / ctas : of_cta * times / one->second;
+    }
+}
+
 /// Executions by the slowest of the role's warps: in each traced CTA, and of all of them.
 void note_slowest(const TraceRecorder& trace, const std::vector<int>& members,
                   const std::vector<double>& weights, RoleBody& role) {
     for (auto& [pc, frequency] : role.frequency) {
         frequency.slowest = {0.0, 0.0};
     }
-    const auto executed = [](const WarpTrace& warp) {
-        std::uint64_t all = 0;
-        for (const Stretch& stretch : warp.stretches) {
-            all += stretch.count;
-        }
-        return all;
-    };
     const auto each = [&role](const WarpTrace& warp, const auto& add) {
         for (const Stretch& stretch : warp.stretches) {
             for (std::uint32_t pc = stretch.first; pc < stretch.first + stretch.count; ++pc) {
@@ -272,6 +303,7 @@ RoleBodies role_bodies(const Code& code, const LaunchCounts& counts, const Trace
                 }
             }
         }
+        follow_meetings(code, trace, weights, role);
         for (const auto& [pc, frequency] : role.frequency) {
             const auto place = assigned.find(pc);
             BodyLoop* loop =

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/frontends/machine/lowering/store_merging.hpp"
 
+#include "workloads/frontends/machine/lowering/meetings.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <set>
@@ -90,15 +92,6 @@ struct Store {
 
 /// Stores of one instruction by each warp, in the order of the warps' code.
 using ByWarp = std::vector<std::vector<Store>>;
-
-/// Instructions at which the warps of a CTA meet, in order.
-std::vector<std::uint32_t> meetings(const Code& code) {
-    std::vector<std::uint32_t> found;
-    for (std::uint32_t i = 0; i < code.lines.size(); ++i) {
-        if (code.lines[i]->opcode == "BAR" && !code.lines[i]->has("ARV")) found.push_back(i);
-    }
-    return found;
-}
 
 /// Whether a warp waits for what the access brings, each for a time of its own.
 bool parts_warps(const AccessEvent& event) {
