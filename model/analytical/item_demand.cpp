@@ -157,6 +157,7 @@ class Accumulator {
             add_role(role);
             first_warp_ += role.warps * role.instances;
         }
+        shorten_unlooped();
         result_.hand_over = hand_over_.time();
         if (result_.self_fed) fold_prologue(result_);
         if (through_array_ || (beside_loop_ && !result_.asynchronous)) {
@@ -212,9 +213,10 @@ class Accumulator {
                             [](const kernel::Token& token) { return token.key == kernel::TokenKey::tile; });
         }
         drain();
+        Cycles own_length{};
         first_op_ = kernel::first_op(kernel_, role.first_node, role.last_node);
-        const auto length = [this](machine::Part& part, std::size_t first, std::size_t last, int depth,
-                                   double trips) {
+        const auto length = [this, &own_length](machine::Part& part, std::size_t first, std::size_t last,
+                                                int depth, double trips) {
             part_ = &part;
             waited_ = Cycles{};
             const double pass = depth > 0 ? pass_of_trip(trips) : 1.0;
@@ -226,6 +228,7 @@ class Accumulator {
                                  pass;
             part.chain = std::max(part.chain, chain);
             last_chain_ = chain;
+            own_length += chain * (pass < 1.0 ? result_.trips : trips);
             hand_over_.next_part(chain / pass);
             tail_ = tail;
             stretches_.leave(chain / pass, waited_, pass, part);
@@ -259,7 +262,19 @@ class Accumulator {
             const Cycles tail = tail_;
             length(result_.after, kernel_.nodes[main].end, role.last_node, 0, 1.0);
             result_.after.chain = std::max(result_.after.chain, last_chain_ + tail);
+            own_length += tail;
         }
+        longest_role_ = std::max(longest_role_, own_length);
+    }
+
+    /// A role without a main loop does all its work before the loops of others, by the sum of the parts. Its
+    /// last part runs beside them: no item takes longer than its longest role.
+    void shorten_unlooped() {
+        if (result_.asynchronous) return;
+        const Cycles parts = result_.before.chain + result_.loop.chain * result_.trips + result_.after.chain;
+        const Cycles beside = std::max(Cycles{}, parts - longest_role_);
+        result_.before.chain = std::max(Cycles{}, result_.before.chain - beside);
+        result_.before.met_idle = std::max(Cycles{}, result_.before.met_idle - beside);
     }
 
     /// Warps of the current role in each sub-partition that has any.
@@ -1270,6 +1285,7 @@ class Accumulator {
     Cycles busy_{};                                ///< of the units and paths that the last body keeps busy
     Cycles tail_{};                                ///< of the last part: see trip
     Cycles last_chain_{};                          ///< of the last part
+    Cycles longest_role_{};                        ///< from a role's first instruction to its last result
     steady::CarriedTrips carried_;                 ///< of the loop that is being added
     double enabled_ = 1.0;  ///< share of the executions in which the current op does more than issue
 };

@@ -1216,3 +1216,40 @@ TEST_CASE("a loop uses its products where arithmetic needs them, not where a bar
     CHECK_FALSE(uses("mma_sync dtype=bf16 shape=16,8,16 deps=0"));
     CHECK_FALSE(uses("fma_f32 deps=0", "behind the loop"));
 }
+
+TEST_CASE("an item takes no longer than its longest role, also where one of the roles has no loop") {
+    // Both do the same before, and the second one has a loop besides; the first goes on behind it.
+    const auto item = [](int before, int trips, int after) {
+        mk::Kernel kernel;
+        mk::Builder build(kernel);
+        kernel.cta = {64, 1, 1};
+        const auto chain = [&build](int count) {
+            mk::Op op;
+            op.cls = InstructionClass::fma_f32;
+            op.count = op.chain = count;
+            build.op(op);
+        };
+        build.role("unlooped", 1);
+        chain(before + after);
+        build.role("looped", 1);
+        chain(before);
+        if (trips > 0) {
+            build.loop(trips);
+            chain(50);
+            build.end();
+        }
+        chain(1);
+        build.finish();
+        mk::check(kernel);
+        return demand_of(kernel);
+    };
+    const auto length = [](const ItemDemand& of) {
+        return (of.before.chain + of.loop.chain * of.trips + of.after.chain).value();
+    };
+    // Without a loop in either, the longer role is all there is.
+    const double step = length(item(1000, 0, 0)) / 1000.0;
+    // The looped role is the longer one: what the other does behind runs beside the loop.
+    CHECK(length(item(100, 20, 400)) == doctest::Approx((100 + 20 * 50 + 1) * step).epsilon(0.02));
+    // The unlooped role is the longer one.
+    CHECK(length(item(100, 4, 1000)) == doctest::Approx((100 + 1000) * step).epsilon(0.02));
+}

@@ -54,3 +54,17 @@ TEST_CASE("what the bulk engine stores leaves behind the barrier, other stores b
         CHECK(part.met_busy.value() == doctest::Approx(bulk ? 50.0 : 400.0));
     }
 }
+
+TEST_CASE("roles of a CTA go through their stretches side by side") {
+    Part part;
+    Stretches stretches;
+    // One warp each: 100 cycles at the issue slots, and 500 and 900 cycles from the first to the last.
+    for (const double length : {500.0, 900.0}) {
+        stretches.begin(part, 1);
+        part.demand[Server::issue] += Cycles(100.0);
+        stretches.meet(Cycles(length), Cycles(length), Cycles{}, 1.0, part);
+        stretches.leave(Cycles(length), Cycles{}, 1.0, part);
+    }
+    CHECK(part.met_busy.value() == doctest::Approx(200.0));
+    CHECK((part.met_busy + part.met_idle).value() == doctest::Approx(900.0));
+}
