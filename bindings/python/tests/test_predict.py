@@ -81,6 +81,10 @@ def test_conditions_reach_the_model() -> None:
     assert half.time_us > 1.5 * whole.time_us
     assert slow.clock_mhz == pytest.approx(1000)
     assert half.conditions["available_sms"] == 66
+    turns = wt.predict_batch("copy", n=2**22, gpu="h200-sxm", cache="warm", between=[0, 3e7, 1e9])
+    assert turns.time_us[0] < turns.time_us[1] < turns.time_us[2]
+    in_turn = wt.predict("copy", n=2**22, gpu="h200-sxm", cache="warm", between="30MB")
+    assert in_turn.time_us == turns.time_us[1] and in_turn.conditions["between"] == 3e7
     copies = wt.predict_batch("copy", n=2**28, gpu="l40s", ecc=["on", "off"])
     # Check bits are a sixteenth, and stores read them as well.
     assert copies.time_us[1] / copies.time_us[0] == pytest.approx(2 / (16 / 15 + 16 / 14), abs=0.01)
