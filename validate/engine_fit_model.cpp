@@ -6,6 +6,7 @@
 #include "hw/nearest_name.hpp"
 #include "hw/quantity.hpp"
 #include "model/system/program.hpp"
+#include "validate/interval_gap.hpp"
 #include "validate/microbench/programs/families.hpp"
 #include "validate/noise_floor.hpp"
 #include "validate/recorded_case.hpp"
@@ -134,6 +135,7 @@ EngineFitModel::EngineFitModel(const RecordedRows& rows, const model::prediction
             FitCase one{row, {}, conditions_of(*row), {}, false, row->value, row->steps, {}, 1.0};
             if (!is_microbenchmark(*row)) {
                 one.operation = operation_of(*row);
+                one.measured_us -= us_per_s * interval_gap(*row, gpu);
             } else if (row->unit != "us") {
                 one.scale = stand_in_us / row->value;
                 one.measured_us = stand_in_us;

@@ -6,6 +6,7 @@
 #include "hw/sheet.hpp"
 #include "model/system/program.hpp"
 #include "validate/calibration_file.hpp"
+#include "validate/interval_gap.hpp"
 #include "validate/microbench/programs/families.hpp"
 #include "validate/recorded_case.hpp"
 #include "validate/recorded_params.hpp"
@@ -88,10 +89,8 @@ RowPrediction EngineRowPredictor::predict(const RecordedRow& row) {
         prediction.low_us = estimate.low * us;
         prediction.high_us = estimate.high * us;
         prediction.limiter = model::prediction::to_string(estimate.limiter);
-        if (row.quantity == interval_quantity) {
-            const double gap = model::system::launch_gap(model::system::Between::stream, chip.gpu) * us;
-            for (double* time : {&prediction.time_us, &prediction.low_us, &prediction.high_us}) *time += gap;
-        }
+        const double gap = interval_gap(row, chip.gpu) * us;
+        for (double* time : {&prediction.time_us, &prediction.low_us, &prediction.high_us}) *time += gap;
     } catch (const Error& error) {
         prediction.error = error.what();
     }

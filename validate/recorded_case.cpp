@@ -6,6 +6,7 @@
 #include "validate/compiled_resources.hpp"
 #include "validate/microbench/programs/families.hpp"
 #include "validate/recorded_params.hpp"
+#include "workloads/condition_values.hpp"
 
 #include <algorithm>
 
@@ -80,6 +81,7 @@ model::prediction::Conditions conditions_of(const RecordedRow& row) {
     if (!row.cache.empty()) conditions.cache = model::prediction::parse_cache(row.cache);
     if (!row.duty.empty()) conditions.duty = model::prediction::parse_duty(row.duty);
     if (!row.data.empty()) conditions.data = model::prediction::parse_operand_data(row.data);
+    if (!row.between.empty()) workloads::set_condition(conditions, "between", row.between);
     return conditions;
 }
 

@@ -5,6 +5,7 @@
 #include "hw/error.hpp"
 #include "hw/nearest_name.hpp"
 #include "validate/recorded_params.hpp"
+#include "workloads/operator/parameter.hpp"
 
 #include <fmt/format.h>
 
@@ -33,6 +34,14 @@ class Fields {
         return (*record_)[(*at_)[static_cast<std::size_t>(found - recorded_columns.begin())]];
     }
 
+    /// Of an optional column; empty where the file does not have it.
+    [[nodiscard]] std::string text_if_there(std::string_view column) const {
+        const auto& columns = table_->columns();
+        const auto found = std::find(columns.begin(), columns.end(), column);
+        return found == columns.end() ? std::string()
+                                      : (*record_)[static_cast<std::size_t>(found - columns.begin())];
+    }
+
     [[nodiscard]] const std::string& required(std::string_view column) const {
         const std::string& value = text(column);
         if (value.empty()) fail(column, "text");
@@ -52,8 +61,11 @@ class Fields {
     }
 
     [[noreturn]] void fail(std::string_view column, std::string expected) const {
-        throw Error(fmt::format("{} column {}", table_->reader().where(), column), text(column),
-                    std::move(expected));
+        throw Error(where(column), text(column), std::move(expected));
+    }
+
+    [[nodiscard]] std::string where(std::string_view column) const {
+        return fmt::format("{} column {}", table_->reader().where(), column);
     }
 
   private:
@@ -101,6 +113,16 @@ RecordedRow row_of(const Fields& fields) {
     row.cuda = fields.text("cuda");
     row.library = fields.text("library");
     row.board = fields.text("board");
+    row.between = fields.text_if_there("between");
+    if (!row.between.empty() && row.cache != "warm") {
+        throw Error(fields.where("between"), row.between, "nothing, unless cache is warm");
+    }
+    if (const std::string nodes = fields.text_if_there("graph_nodes"); !nodes.empty()) {
+        if (row.quantity != "interval_us") {
+            throw Error(fields.where("graph_nodes"), nodes, "nothing, unless the quantity is interval_us");
+        }
+        row.graph_nodes = workloads::parse_size(nodes, fields.where("graph_nodes"));
+    }
     row.date = fields.required("date");
     if (!is_date(row.date)) fields.fail("date", "a date as 2026-01-31");
     try {
@@ -117,7 +139,10 @@ RecordedRow row_of(const Fields& fields) {
 
 std::array<std::size_t, recorded_columns.size()> find_columns(const workloads::CsvTable& table) {
     for (const std::string& column : table.columns()) {
-        if (std::find(recorded_columns.begin(), recorded_columns.end(), column) == recorded_columns.end()) {
+        const bool known =
+            std::find(recorded_columns.begin(), recorded_columns.end(), column) != recorded_columns.end() ||
+            std::find(optional_columns.begin(), optional_columns.end(), column) != optional_columns.end();
+        if (!known) {
             throw Error(table.reader().where() + " column", column,
                         hw::expected_names(column, recorded_columns));
         }
@@ -213,8 +238,9 @@ fs::path find_recorded(const fs::path& data) {
 }
 
 std::string identity_of(const RecordedRow& row) {
-    return fmt::format("{}\n{} {}\n{}\n{}\n{}\n{}\n{}\n{}", row.suite, row.op, row.params, row.implementation,
-                       row.gpu, row.cache, row.duty, row.data, row.quantity);
+    return fmt::format("{}\n{} {}\n{}\n{}\n{}\n{}\n{}\n{}{}{}", row.suite, row.op, row.params,
+                       row.implementation, row.gpu, row.cache, row.duty, row.data, row.quantity,
+                       row.between.empty() ? "" : "\n", row.between);
 }
 
 }  // namespace warptime::validate

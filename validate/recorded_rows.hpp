@@ -41,6 +41,9 @@ inline constexpr std::array<std::string_view, 24> recorded_columns = {"suite",
                                                                       "board",
                                                                       "date"};
 
+/// Columns that a file may leave out where no row of it has a value.
+inline constexpr std::array<std::string_view, 2> optional_columns = {"between", "graph_nodes"};
+
 /// One recorded row. An optional number that is empty in the file is NaN here.
 struct RecordedRow {
     std::string suite, op, params, implementation, gpu, cache, duty, data, quantity;
@@ -52,6 +55,9 @@ struct RecordedRow {
     std::string method, steps;
     double sm_clock_mhz = 0.0, mem_clock_mhz = 0.0, kernel_clock_mhz = 0.0;
     std::string driver, cuda, library, board, date;
+    std::string between;  ///< bytes of other launches between two runs, as the condition has it
+    std::int64_t graph_nodes =
+        0;                  ///< of an interval: nodes of the graph that ran again and again; 0: a stream
     std::string file;       ///< name in errors and in the scoreboard
     std::int64_t line = 0;  ///< first line of the row, from 1
 };

@@ -54,6 +54,22 @@ TEST_CASE("a row is read field by field, empty optional numbers as NaN") {
     CHECK(validate::identity_of(row) != validate::identity_of(rows.rows[1]));
 }
 
+TEST_CASE("a file may say what other launches touch between two runs of a warm row") {
+    const auto with = [](const std::string& cache, const std::string& between) {
+        std::string text = fixture::header + fixture::line("copy", "copy", "dtype=bf16 n=1024", 12.5);
+        text.pop_back();
+        text = replaced(text, "\n", ",between\n") + "," + between + "\n";
+        return replaced(text, "flushed", cache);
+    };
+    const auto row = fixture::read(with("warm", "64MiB")).rows.at(0);
+    CHECK(row.between == "64MiB");
+    CHECK(validate::conditions_of(row).between == 67108864.0);
+    const auto without = fixture::read(with("warm", "")).rows.at(0);
+    CHECK(validate::conditions_of(without).between == 0.0);
+    CHECK(validate::identity_of(row) != validate::identity_of(without));
+    CHECK(fault(with("cold", "64MiB")).find("column between: got '64MiB'") != std::string::npos);
+}
+
 TEST_CASE("columns may come in any order, quoted, with CRLF") {
     // Move the first column to the end.
     const auto rotate = [](std::string line) {

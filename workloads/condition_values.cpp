@@ -4,6 +4,7 @@
 
 #include "hw/error.hpp"
 #include "hw/nearest_name.hpp"
+#include "hw/unit.hpp"
 #include "workloads/registry/registry.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ namespace warptime::workloads {
 
 namespace {
 
-constexpr std::array<ConditionInfo, 6> infos{{
+constexpr std::array<ConditionInfo, 7> infos{{
     {"cache", "flushed",
      "what L2 holds before: cold (invalidated), flushed (another buffer's dirty lines), warm"},
     {"duty", "isolated",
@@ -28,6 +29,8 @@ constexpr std::array<ConditionInfo, 6> infos{{
     {"available_sms", "", "SMs that the kernel may use; default: all"},
     {"clock_mhz", "", "SM clock in MHz; default: from the model"},
     {"ecc", "", "error correction of GDDR6: on or off; default: what the board ships with"},
+    {"between", "0",
+     "with a warm cache: bytes that other launches touch between two runs of this one (80MB)"},
 }};
 
 double parse_clock_hz(std::string_view text) {
@@ -48,6 +51,25 @@ int parse_sms(std::string_view text) {
         throw Error("available_sms", std::string(text), "at most the number of SMs of the GPU");
     }
     return static_cast<int>(count);
+}
+
+/// Bytes, with a unit or without.
+double parse_between(std::string_view text) {
+    constexpr double most = 1e15;
+    double bytes = -1.0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+    if (error != std::errc{} || end != text.data() + text.size()) {
+        try {
+            bytes = hw::parse_value(text, "B", "between");
+        } catch (const Error&) {
+            bytes = -1.0;
+        }
+    }
+    if (!(bytes >= 0.0 && bytes <= most)) {
+        throw Error("between", std::string(text),
+                    fmt::format("bytes from 0 to {:g}, as 80000000, 80MB or 64MiB", most));
+    }
+    return bytes;
 }
 
 }  // namespace
@@ -80,6 +102,8 @@ void set_condition(model::prediction::Conditions& conditions, std::string_view n
         conditions.clock_hz = parse_clock_hz(text);
     } else if (name == "ecc") {
         conditions.ecc = prediction::parse_ecc(text);
+    } else if (name == "between") {
+        conditions.between = parse_between(text);
     } else {
         std::vector<std::string_view> names;
         for (const ConditionInfo& info : infos) {
@@ -107,6 +131,11 @@ void check_conditions(const model::prediction::Conditions& conditions, const hw:
             fmt::format("no value on {}, where error correction takes no part of the memory's bandwidth "
                         "(gpu.dram.ecc_share is 1)",
                         gpu.id));
+    }
+    if (conditions.between > 0.0 && conditions.cache != model::prediction::Cache::warm) {
+        throw Error("between", fmt::format("{:.0f}", conditions.between),
+                    fmt::format("cache warm: over a {} L2 nothing is left of the run before",
+                                to_string(conditions.cache)));
     }
 }
 

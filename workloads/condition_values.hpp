@@ -17,18 +17,20 @@ struct ConditionInfo {
     std::string_view meaning;
 };
 
-/// The conditions cache, duty, data, available_sms, clock_mhz and ecc.
+/// The conditions cache, duty, data, available_sms, clock_mhz, ecc and between.
 [[nodiscard]] std::span<const ConditionInfo> condition_infos();
 
 /// Finds a condition by its name in any case; null for any other name.
 [[nodiscard]] const ConditionInfo* find_condition(std::string_view name);
 
-/// Sets one condition; clock_mhz is in MHz. Throws Error naming the condition for an unknown name or a value
-/// of another form. The caller must check that the GPU can have the value (check_conditions).
+/// Sets one condition; clock_mhz is in MHz, between in bytes unless it has a unit. Throws Error naming the
+/// condition for an unknown name or a value of another form. The caller must check that the GPU can have the
+/// value (check_conditions).
 void set_condition(model::prediction::Conditions& conditions, std::string_view name, std::string_view text);
 
-/// Throws Error when the conditions ask for more SMs or a higher clock than the GPU has, or for error
-/// correction that makes no difference there.
+/// Throws Error when the conditions ask for more SMs or a higher clock than the GPU has, for error correction
+/// that makes no difference there, or for bytes between two launches over caches that hold nothing of the
+/// first.
 void check_conditions(const model::prediction::Conditions& conditions, const hw::Gpu& gpu);
 
 }  // namespace warptime::workloads

@@ -27,7 +27,9 @@ TEST_CASE("each condition is set by its name") {
     set_condition(conditions, "available_sms", "64");
     set_condition(conditions, "clock_mhz", "1755.5");
     set_condition(conditions, "ecc", "off");
-    CHECK(conditions == Conditions{Cache::warm, Duty::sustained, OperandData::zeros, 64, 1755.5e6, Ecc::off});
+    set_condition(conditions, "between", "80MB");
+    CHECK(conditions ==
+          Conditions{Cache::warm, Duty::sustained, OperandData::zeros, 64, 1755.5e6, Ecc::off, 80e6});
 }
 
 TEST_CASE("the documented defaults are the defaults") {
@@ -55,6 +57,11 @@ TEST_CASE("wrong values and names are refused") {
     for (const char* clock : {"0", "-5", "nan", "inf", "1e9", "1.7GHz", "", " 1"}) {
         refused("clock_mhz", clock);
     }
+    for (const char* bytes : {"", "-1", "nan", "inf", "1e16", "8 s", "80MX", "many"}) {
+        refused("between", bytes);
+    }
+    CHECK_THROWS_WITH_AS(set_condition(conditions, "between", "8 s"), doctest::Contains("between: got '8 s'"),
+                         Error);
     CHECK_THROWS_WITH_AS(set_condition(conditions, "cahce", "warm"), doctest::Contains("nearest: 'cache'"),
                          Error);
     CHECK(conditions == Conditions{});
@@ -73,6 +80,26 @@ TEST_CASE("no clock beyond what the chip can do") {
     set_condition(conditions, "clock_mhz", "19000");
     CHECK_THROWS_WITH_AS(check_conditions(conditions, gpu),
                          doctest::Contains("clock_mhz: got '19000', expected at most 1980"), Error);
+}
+
+TEST_CASE(
+    "bytes between two launches are read with a unit and without, and need caches that hold something") {
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    Conditions conditions;
+    conditions.cache = Cache::warm;
+    for (const char* text : {"83886080", "80MiB", "80 MiB", "8.388608e7"}) {
+        set_condition(conditions, "between", text);
+        CHECK(conditions.between == 83886080.0);
+        CHECK_NOTHROW(check_conditions(conditions, gpu));
+    }
+    for (const Cache cache : {Cache::cold, Cache::flushed}) {
+        conditions.cache = cache;
+        conditions.between = 83886080.0;
+        CHECK_THROWS_WITH_AS(check_conditions(conditions, gpu),
+                             doctest::Contains("between: got '83886080', expected cache warm"), Error);
+        conditions.between = 0.0;
+        CHECK_NOTHROW(check_conditions(conditions, gpu));
+    }
 }
 
 TEST_CASE("error correction is a condition where it costs bandwidth, and is refused elsewhere") {

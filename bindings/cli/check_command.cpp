@@ -36,6 +36,7 @@ std::string conditions_text(const model::prediction::Conditions& conditions) {
     if (conditions.ecc != model::prediction::Ecc::as_shipped) {
         text += fmt::format(" ecc={}", to_string(conditions.ecc));
     }
+    if (conditions.between > 0.0) text += fmt::format(" between={:.0f}", conditions.between);
     return text;
 }
 

@@ -209,9 +209,25 @@ class Predictions(Case):
         p = self.predict(*GEMM, "--cache", "warm", "--duty", "isolated", "--data", "zeros", "--available-sms",
                          "66", "--clock-mhz", "1500")  # fmt: skip
         expected = {"cache": "warm", "duty": "isolated", "data": "zeros", "available_sms": 66, "clock_mhz": 1500,
-                    "ecc": None}
+                    "ecc": None, "between": None}
         self.assertEqual(p["conditions"], expected)
         self.assertGreater(p["time_us"], self.predict(*GEMM)["time_us"] * 0.5)
+
+    def test_launches_between_push_out_what_a_warm_cache_held(self) -> None:
+        for engine in ["analytical", "simulation"]:
+            asked = ["predict", "copy", "2097152", "--dtype", "bf16", "--gpu", "h100-sxm", "--engine", engine]
+            warm, kept, part, gone = (self.predict(*asked, "--cache", "warm", *more) for more in
+                                      ([], ["--between", "1MB"], ["--between", "28MB"], ["--between", "1GB"]))  # fmt: skip
+            self.assertEqual(warm["counters"]["dram__bytes_read.sum"], 0)
+            self.assertEqual(kept["counters"]["dram__bytes_read.sum"], 0)
+            self.assertEqual(gone["counters"]["dram__bytes_read.sum"], 4194304)
+            self.assertTrue(0 < part["counters"]["dram__bytes_read.sum"] < 4194304)
+            self.assertLess(warm["time_us"], part["time_us"])
+            self.assertLess(part["time_us"], gone["time_us"])
+            self.assertEqual(part["conditions"]["between"], 28e6)
+        self.assertIn("28.00 MB touched between two runs", self.succeed(*asked, "--cache", "warm", "--between", "28MB"))
+        self.fail_with(1, ["between: got '1000', expected cache warm"], *asked, "--between", "1000")
+        self.fail_with(2, ["between: got 'much'"], *asked, "--cache", "warm", "--between", "much")
 
     def test_error_correction_costs_bandwidth(self) -> None:
         copy = ["predict", "copy", "268435456", "--gpu"]

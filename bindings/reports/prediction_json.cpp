@@ -51,7 +51,8 @@ Json conditions_json(const Conditions& conditions) {
             {"data", to_string(conditions.data)},
             {"available_sms", conditions.available_sms > 0 ? Json(conditions.available_sms) : Json()},
             {"clock_mhz", conditions.clock_hz > 0 ? Json(conditions.clock_hz / hz_per_mhz) : Json()},
-            {"ecc", conditions.ecc != Ecc::as_shipped ? Json(to_string(conditions.ecc)) : Json()}};
+            {"ecc", conditions.ecc != Ecc::as_shipped ? Json(to_string(conditions.ecc)) : Json()},
+            {"between", conditions.between > 0.0 ? Json(conditions.between) : Json()}};
 }
 
 Json settings_json(const ReportContext& context) {

@@ -36,6 +36,9 @@ std::string conditions_text(const Conditions& c) {
     if (c.clock_hz > 0.0) {
         text += fmt::format(", SM clock {}", quantity_text(c.clock_hz, "Hz"));
     }
+    if (c.between > 0.0) {
+        text += fmt::format(", {} touched between two runs", quantity_text(c.between, "B"));
+    }
     if (c.ecc != Ecc::as_shipped) {
         text += fmt::format(", ECC {}", to_string(c.ecc));
     }

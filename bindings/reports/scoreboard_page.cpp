@@ -35,8 +35,9 @@ double log_error(const ScoredRow& scored) {
 /// Whether a row has a place in the plots: a predicted time of an operator that is not held out.
 bool is_shown(const ScoredRow& scored) {
     return scored.split != Split::held_out && scored.prediction.error.empty() &&
-           scored.row->quantity == "kernel_us" && !validate::is_microbenchmark(*scored.row) &&
-           scored.row->value > 0.0 && scored.prediction.time_us > 0.0;
+           (scored.row->quantity == "kernel_us" || scored.row->quantity == "interval_us") &&
+           !validate::is_microbenchmark(*scored.row) && scored.row->value > 0.0 &&
+           scored.prediction.time_us > 0.0;
 }
 
 std::string percent(double share) {

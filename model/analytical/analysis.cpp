@@ -190,7 +190,8 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     const Cycles ended = std::max(std::max(handed, launch + a.alone), told);
     const bool bulk = a.item.loop.demand[machine::Server::tma] > Cycles{};
     const bool maps = bulk && machine::copies_by_tensor_map(kernel);
-    a.floor = machine::launch_floor(conditions.cache, maps, a.traffic.dram_read, gpu);
+    a.floor = machine::launch_floor(conditions.cache, maps, a.traffic.dram_read, gpu) +
+              machine::cold_after_others(conditions, a.traffic.dram_read, gpu);
     // launch.descriptor holds the arithmetic before the first box. A description that states this arithmetic
     // pays for it once.
     if (maps) {

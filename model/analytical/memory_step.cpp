@@ -4,6 +4,7 @@
 
 #include "model/machine/dram/dram.hpp"
 #include "model/machine/dram/write_back.hpp"
+#include "model/machine/l2/kept_since.hpp"
 #include "model/machine/l2/l2.hpp"
 #include "model/machine/launch/launch_floor.hpp"
 #include "model/machine/launch/link_copy.hpp"
@@ -65,7 +66,10 @@ MemoryStepTime memcpy_time(const kernel::Memcpy& step, const hw::Gpu& gpu,
     t.floor = machine::copy_floor(step, conditions.cache, gpu);
     // Warm data that fit, source and destination together, are read from the L2.
     const bool fits = bytes * 2.0 < machine::dirty_capacity_of(gpu);
-    t.dram_read = fits && conditions.cache == prediction::Cache::warm ? Bytes{} : bytes;
+    t.dram_read = fits && conditions.cache == prediction::Cache::warm
+                      ? bytes * machine::lost_between(conditions.between, 2.0 * bytes.value(), gpu)
+                      : bytes;
+    t.floor += machine::cold_after_others(conditions, t.dram_read, gpu);
     t.dram_written = written_back(t.dram_read, bytes, fits, gpu, conditions.cache);
     return finish(t, bytes, gpu);
 }

@@ -49,6 +49,19 @@ TEST_CASE("warm data that fit are not read from DRAM") {
           static_cast<double>(large));
 }
 
+TEST_CASE("a warm copy reads from DRAM what launches between two of its runs have pushed out") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    const kernel::Memcpy copy{1 << 20};
+    Conditions conditions = with(Cache::warm);
+    conditions.between = gpu.l2.capacity.value();
+    CHECK(analytical::memcpy_time(copy, gpu, conditions).dram_read.value() == 1048576.0);
+    conditions.between = 0.5 * gpu.l2.capacity.value();
+    const auto part = analytical::memcpy_time(copy, gpu, conditions);
+    CHECK(part.dram_read.value() > 0.0);
+    CHECK(part.dram_read.value() < 0.5 * 1048576.0);
+    CHECK(part.time > analytical::memcpy_time(copy, gpu, with(Cache::warm)).time);
+}
+
 TEST_CASE("a small memset over a clean L2 is its floor") {
     const auto gpu = hw::load_gpu("h200-sxm");
     const auto t = analytical::memset_time(kernel::Memset{4}, gpu, with(Cache::cold));

@@ -196,6 +196,29 @@ TEST_CASE(
           doctest::Approx(one_way * (1.0 - machine::kept_share(1.5 * one_way, gpu()))));
 }
 
+TEST_CASE("launches between two runs push a warm set out, but not what another kernel has left") {
+    const std::int64_t ctas = 512;
+    const double one_way = static_cast<double>(ctas) * fixture::stream_bytes_per_cta;
+    REQUIRE(machine::kept_share(2.0 * one_way, gpu()) == 1.0);
+    mk::Kernel kernel = fixture::stream(ctas, 1);
+    const auto read = [&](double between) {
+        Conditions conditions;
+        conditions.cache = Cache::warm;
+        conditions.between = between;
+        const auto item = item_demand(kernel, gpu(), hw::Cycles(600.0));
+        return traffic(kernel, item, 132, gpu(), conditions).dram_read.value();
+    };
+    CHECK(read(0.0) == 0.0);
+    const double between = 0.7 * gpu().l2.capacity.value() - 2.0 * one_way;
+    const double lost = 1.0 - machine::kept_share(between + 2.0 * one_way, gpu());
+    REQUIRE(lost > 0.1);
+    REQUIRE(lost < 0.9);
+    CHECK(read(between) == doctest::Approx(lost * one_way));
+    CHECK(read(2.0 * gpu().l2.capacity.value()) == doctest::Approx(one_way));
+    kernel.buffers[0].before = mk::Before::warm;
+    CHECK(read(between) == 0.0);
+}
+
 TEST_CASE("a buffer that says what was before is believed over the conditions") {
     mk::Kernel kernel = gemm(1024, 1024, 512);
     kernel.buffers[0].before = mk::Before::warm;

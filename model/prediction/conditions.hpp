@@ -1,5 +1,5 @@
-// Circumstances of a launch that change its time: contents of the caches, duty of the chip, operand data,
-// error correction.
+// Circumstances of a launch that change its time: contents of the caches, what runs between two launches,
+// duty of the chip, operand data, error correction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,6 +25,7 @@ struct Conditions {
     int available_sms = 0;  ///< 0: all SMs of the GPU
     double clock_hz = 0.0;  ///< 0: the model's own clock
     Ecc ecc = Ecc::as_shipped;
+    double between = 0.0;  ///< bytes that other launches touch between two runs of this one, over warm caches
     friend bool operator==(const Conditions&, const Conditions&) = default;
 };
 

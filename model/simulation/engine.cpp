@@ -127,9 +127,10 @@ KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu& gpu, const Cond
         result.clock_hz = clock_hz;
         whole_up_to = most_whole;
         result.run = run(kernel, gpu, conditions, clock_hz, nullptr, most_whole);
-        result.floor = machine::launch_floor(conditions.cache,
-                                             result.run.uses_bulk && machine::copies_by_tensor_map(kernel),
-                                             hw::Bytes(result.run.traffic.dram_read), gpu)
+        const hw::Bytes read(result.run.traffic.dram_read);
+        const bool maps = result.run.uses_bulk && machine::copies_by_tensor_map(kernel);
+        result.floor = (machine::launch_floor(conditions.cache, maps, read, gpu) +
+                        machine::cold_after_others(conditions, read, gpu))
                            .value();
     };
     const auto clock_of_load = [&] {

@@ -88,6 +88,14 @@ std::vector<double> shares_among(std::int64_t most, const kernel::Kernel& kernel
     return result;
 }
 
+/// Whether a place that the kernel has not touched before is in the L2. Launches since have pushed lines out
+/// here and there, the same ones for all that ask.
+bool found_from_start(const AccessPlan& plan, const Place& place) {
+    if (!(0.0 < plan.starts_in_l2 && plan.starts_in_l2 < 1.0)) return plan.starts_in_l2 > 0.0;
+    constexpr double places = 4294967296.0;
+    return static_cast<double>(scattered(place.first) >> 32) < plan.starts_in_l2 * places;
+}
+
 }  // namespace
 
 NewShares new_shares(const kernel::Kernel& kernel, const KernelPlan& plan, const Cut& cut,
@@ -450,7 +458,7 @@ MemoryPath::Reply MemoryPath::read(Sm& sm, const AccessPlan& plan, const Request
     near += plan.late;
     Ticks latency = near;
     const Ticks from_l2 = served + near;
-    if (lookup.fetched > 0.0 && !plan.starts_in_l2) {
+    if (lookup.fetched > 0.0 && !found_from_start(plan, place)) {
         const double fetched = lookup.fetched;
         traffic_.dram_read += fetched * share;
         const Ticks brought = fetch(plan, who, fetched, place, now);
@@ -499,7 +507,7 @@ MemoryPath::Reply MemoryPath::atomic(Sm& sm, const AccessPlan& plan, const Reque
     served =
         std::max(served, chip_.slices.pass(place, out * part_, rates.l2_byte / visits_, who.sm, now).end);
     const Lookup lookup = look_up(plan, who, {changed, changed, changed * lanes, lanes}, false, now);
-    if (lookup.fetched > 0.0 && !plan.starts_in_l2) {
+    if (lookup.fetched > 0.0 && !found_from_start(plan, place)) {
         traffic_.dram_read += lookup.fetched * who.sms * who.stands_for;
         const Ticks brought = fetch(plan, who, lookup.fetched, place, now);
         if (lookup.waits) {

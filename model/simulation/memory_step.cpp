@@ -3,6 +3,7 @@
 #include "model/simulation/memory_step.hpp"
 
 #include "model/machine/dram/write_back.hpp"
+#include "model/machine/l2/kept_since.hpp"
 #include "model/machine/l2/l2_partitions.hpp"
 #include "model/machine/launch/launch_floor.hpp"
 #include "model/machine/launch/link_copy.hpp"
@@ -19,8 +20,8 @@ using hw::Bytes;
 
 constexpr double piece_bytes = 1048576.0;
 
-/// Moves `bytes` in pieces: each is read unless `reads` is false, then stored.
-void move(double bytes, bool reads, bool fits, const hw::Gpu& gpu, const prediction::Conditions& conditions,
+/// Moves `bytes` in pieces: of each the share `reads` is read from DRAM, then it is stored.
+void move(double bytes, double reads, bool fits, const hw::Gpu& gpu, const prediction::Conditions& conditions,
           MemoryStep& step) {
     const double clock = gpu.clock.boost.value();
     Chip chip(gpu, 1, clock);
@@ -28,9 +29,9 @@ void move(double bytes, bool reads, bool fits, const hw::Gpu& gpu, const predict
     while (stored < bytes) {
         const double piece = std::min(piece_bytes, bytes - stored);
         stored += piece;
-        if (reads) {
-            step.read_bytes += piece;
-            chip.dram.serve(0, ticks_of(piece * chip.rates.dram_read_byte));
+        if (reads > 0.0) {
+            step.read_bytes += piece * reads;
+            chip.dram.serve(0, ticks_of(piece * reads * chip.rates.dram_read_byte));
         }
         const Bytes capacity = machine::dirty_capacity_of(gpu);
         // A repeated operation finds its own lines dirty.
@@ -41,7 +42,7 @@ void move(double bytes, bool reads, bool fits, const hw::Gpu& gpu, const predict
                                              machine::dirty_first_of(gpu), gpu.l2.dirty_fraction, capacity)
                 : machine::writes_over_clean(Bytes(step.read_bytes * machine::slice_visits(gpu)),
                                              Bytes(stored), gpu.l2.capacity, capacity);
-        const double byte = chip.rates.dram_write_byte + (reads ? chip.rates.dram_turn_byte : 0.0);
+        const double byte = chip.rates.dram_write_byte + (reads > 0.0 ? chip.rates.dram_turn_byte : 0.0);
         chip.dram.serve(0, ticks_of(std::max(0.0, due.value() - step.written_bytes) * byte));
         step.written_bytes = due.value();
     }
@@ -57,7 +58,7 @@ MemoryStep run_memset(const kernel::Memset& memset, const hw::Gpu& gpu,
     MemoryStep step;
     step.floor = gpu.launch.floor.value();
     const auto bytes = static_cast<double>(memset.bytes);
-    move(bytes, false, bytes < machine::dirty_capacity_of(gpu).value(), gpu, conditions, step);
+    move(bytes, 0.0, bytes < machine::dirty_capacity_of(gpu).value(), gpu, conditions, step);
     return step;
 }
 
@@ -82,7 +83,11 @@ MemoryStep run_memcpy(const kernel::Memcpy& copy, const hw::Gpu& gpu,
     step.floor = machine::copy_floor(copy, conditions.cache, gpu).value();
     // Warm data that fit, source and destination, are read from L2.
     const bool fits = 2.0 * bytes < machine::dirty_capacity_of(gpu).value();
-    move(bytes, !(fits && conditions.cache == prediction::Cache::warm), fits, gpu, conditions, step);
+    const double lost = fits && conditions.cache == prediction::Cache::warm
+                            ? machine::lost_between(conditions.between, 2.0 * bytes, gpu)
+                            : 1.0;
+    step.floor += machine::cold_after_others(conditions, Bytes(lost * bytes), gpu).value();
+    move(bytes, lost, fits, gpu, conditions, step);
     return step;
 }
 

@@ -32,6 +32,7 @@
 #include "model/machine/l1/row_sectors.hpp"
 #include "model/machine/l1/sectors_in_use.hpp"
 #include "model/machine/l2/crossbar.hpp"
+#include "model/machine/l2/kept_since.hpp"
 #include "model/machine/l2/l2_room.hpp"
 #include "model/machine/l2/others_on_sm.hpp"
 #include "model/machine/l2/scattered_reads.hpp"
@@ -60,11 +61,13 @@ using kernel::PatternKind;
 
 namespace {
 
-/// True for read buffers that stay in L2 from the start: caches are warm and all read buffers fit together.
-bool starts_in_l2(const kernel::Buffer& buffer, prediction::Cache cache, bool fits) {
-    const bool warm = buffer.before == kernel::Before::warm ||
-                      (buffer.before == kernel::Before::by_conditions && cache == prediction::Cache::warm);
-    return warm && fits;
+/// Share of a read buffer that is in the L2 from the start: caches are warm, all read buffers fit together,
+/// and launches since have pushed out no more than the share `lost`.
+double starts_in_l2(const kernel::Buffer& buffer, prediction::Cache cache, bool fits, double lost) {
+    if (!fits) return 0.0;
+    if (buffer.before == kernel::Before::warm) return 1.0;
+    const bool warm = buffer.before == kernel::Before::by_conditions && cache == prediction::Cache::warm;
+    return warm ? 1.0 - lost : 0.0;
 }
 
 class Planner {
@@ -77,17 +80,19 @@ class Planner {
           plan_(plan),
           stores_(kernel.buffers.size()),
           reach_(kernel.buffers.size()) {
-        std::vector<bool> read(kernel.buffers.size());
+        std::vector<bool> read(kernel.buffers.size()), touched(kernel.buffers.size());
         for (const Access& access : kernel.accesses) {
-            if (access.direction != kernel::Direction::write && machine::is_global(kernel, access)) {
-                read[static_cast<std::size_t>(access.buffer)] = true;
-            }
+            if (!machine::is_global(kernel, access)) continue;
+            const auto buffer = static_cast<std::size_t>(access.buffer);
+            touched[buffer] = true;
+            if (access.direction != kernel::Direction::write) read[buffer] = true;
         }
-        double footprint = 0.0;
+        double footprint = 0.0, all = 0.0;
         for (std::size_t b = 0; b < read.size(); ++b) {
-            footprint += read[b] ? static_cast<double>(kernel.buffers[b].elements()) *
-                                       hw::bytes_of(kernel.buffers[b].dtype)
-                                 : 0.0;
+            const double bytes =
+                static_cast<double>(kernel.buffers[b].elements()) * hw::bytes_of(kernel.buffers[b].dtype);
+            footprint += read[b] ? bytes : 0.0;
+            all += touched[b] ? bytes : 0.0;
         }
         for (const kernel::Role& role : kernel.roles) {
             warps_ += role.warps * role.instances;
@@ -101,6 +106,7 @@ class Planner {
         });
         boxes_of_lines_ = kernel.cluster.volume() == 1 && machine::boxes_of_lines(kernel, gpu);
         fits_ = footprint <= machine::room_for_all(gpu);
+        lost_ = machine::lost_between(conditions.between, all, gpu);
     }
 
     void add(const kernel::Role& role, const Op& op, const kernel::Freedom& free, double lanes,
@@ -430,7 +436,7 @@ class Planner {
             note_skew(access, static_cast<double>(op.count), a);
         }
         a.collective = access.pattern == PatternKind::collective;
-        a.starts_in_l2 = starts_in_l2(buffer, cache_, fits_);
+        a.starts_in_l2 = starts_in_l2(buffer, cache_, fits_, lost_);
         a.by_others = machine::written_by_others(kernel_, op);
         switch (access.pattern) {
             case PatternKind::collective: {
@@ -630,6 +636,7 @@ class Planner {
     std::vector<Places> places_ = std::vector<Places>(kernel_.buffers.size());  ///< by buffer
     bool narrow_rows_ = machine::has_narrow_rows(kernel_);
     bool fits_ = false;
+    double lost_ = 0.0;  ///< share of warm buffers that launches since the kernel ran before have pushed out
     bool tensor_cores_read_ = false;  ///< operands in shared memory, by themselves
     bool shares_path_ = false;        ///< global loads and stores pass through the path to shared memory
     bool boxes_of_lines_ = false;

@@ -24,9 +24,9 @@ struct AccessPlan {  // NOLINT(clang-analyzer-optin.performance.Padding): fields
     const kernel::Access* access = nullptr;
     bool reads = false, writes = false;
     bool collective = false;
-    bool local = false;    ///< of its CTA alone
-    bool in_rows = false;  ///< rows that are short against their pitch, which open more DRAM pages
-    bool starts_in_l2 = false;
+    bool local = false;         ///< of its CTA alone
+    bool in_rows = false;       ///< rows that are short against their pitch, which open more DRAM pages
+    double starts_in_l2 = 0.0;  ///< share of its bytes
     bool by_others = false;  ///< words for which CTAs wait until others have written them: the L2 has these
     double alone = 0.0;  ///< share of the pieces that lie alone in their lines, at places without an order
     Ticks late = 0;      ///< beyond the latency of a load from the L2

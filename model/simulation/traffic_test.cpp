@@ -5,6 +5,7 @@
 #include "model/kernel/text.hpp"
 #include "model/machine/dram/filled_sectors.hpp"
 #include "model/machine/l1/local_memory.hpp"
+#include "model/machine/l2/kept_since.hpp"
 #include "model/simulation/run.hpp"
 
 #include <doctest/doctest.h>
@@ -73,6 +74,29 @@ TEST_CASE("warps whose rows begin inside of lines bring each byte from DRAM once
                        "    op 0 ld_global\n      access read b contiguous origin={32*tile.0}\n"
                        "    op 1 ld_global deps=0\n      access read b contiguous origin={1 + 32*tile.0}\n"));
     CHECK(shifted.traffic.dram_read == doctest::Approx(4096.0 * 32 * 4).epsilon(0.02));
+}
+
+TEST_CASE("a warm buffer is in the L2 but for what launches between two runs have pushed out") {
+    const auto read = [](double between) {
+        prediction::Conditions conditions;
+        conditions.cache = prediction::Cache::warm;
+        conditions.between = between;
+        const std::string text =
+            "kernel \"k\"\n  grid 8192 1 1\n  cta 32 1 1\n"
+            "  schedule one_per_cta tiles=8192\n  buffer \"b\" extent=1048576\n"
+            "  role \"r\" warps=1\n    op 0 ld_global\n"
+            "      access read b contiguous origin={128*tile.0} bytes=16\n  end\nend\n";
+        return run(kernel::parse_text(text), gpu(), conditions, clock_hz, nullptr, whole).traffic.dram_read;
+    };
+    const double all = 4194304.0;
+    const double capacity = gpu().l2.capacity.value();
+    CHECK(read(0.0) == 0.0);
+    CHECK(read(2.0 * capacity) == all);
+    const double lost = machine::lost_between(0.6 * capacity, all, gpu());
+    REQUIRE(lost > 0.1);
+    REQUIRE(lost < 0.9);
+    // Places are lost here and there.
+    CHECK(read(0.6 * capacity) == doctest::Approx(lost * all).epsilon(0.05));
 }
 
 TEST_CASE("scattered lanes bring what they have not brought before, and no more than there is") {

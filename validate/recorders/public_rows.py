@@ -17,6 +17,7 @@ from pathlib import Path
 from recorder_rows import COLUMNS
 
 MASK = (1 << 64) - 1
+OPTIONAL_COLUMNS = ("between", "graph_nodes")  # bytes of launches between two runs; launches of a replayed graph
 WEIGHT_COPIES = 5  # at most so many matrices of weights in turn, as many as fill L2
 
 Row = dict[str, str]
@@ -59,18 +60,22 @@ def sample_place(text: str) -> int:
     return z ^ (z >> 31)
 
 
-def gemm_conditions(chip: Chip, m: int, n: int, k: int) -> tuple[str, str]:
-    """Suite and cache condition of one GEMM among replays of itself with other weights."""
+def gemm_conditions(chip: Chip, m: int, n: int, k: int) -> Row:
+    """Suite and conditions of one GEMM in a graph of as many launches as there are matrices of weights."""
     weights = 2 * n * k
     copies = max(1, min(WEIGHT_COPIES, math.ceil(chip.l2_bytes / weights)))
     written = 2 * m * n
     cycle = copies * weights + 2 * m * k + written  # touched before the first weights come round again
-    # Between one and two times what L2 can hold, how much is still there hangs on its replacement policy.
-    suite = "gemm_public" if cycle <= chip.held or cycle >= 2 * chip.held else "gemm_public_mixed"
-    if cycle <= chip.held:
-        return suite, "warm"
-    # L2 is full of what the kernel before has written, or of what it has read.
-    return suite, "flushed" if written >= chip.held else "cold"
+    mixed = chip.held < cycle < 2 * chip.held
+    # Beyond both, L2 is full of what the kernel before has written, or of what it has read.
+    full = "flushed" if written >= chip.held else "cold"
+    cache = "warm" if mixed or cycle <= chip.held else full
+    return {
+        "suite": "gemm_public_mixed" if mixed else "gemm_public",
+        "cache": cache,
+        "between": str((copies - 1) * weights) if cache == "warm" and copies > 1 else "",
+        "graph_nodes": str(copies),
+    }
 
 
 def gemm_rows(path: Path, gpu: str) -> Iterator[Row]:
@@ -79,13 +84,12 @@ def gemm_rows(path: Path, gpu: str) -> Iterator[Row]:
     with path.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             m, n, k = int(row["m"]), int(row["n"]), int(row["k"])
-            suite, cache = gemm_conditions(chip, m, n, k)
             yield {
-                "suite": suite,
+                **gemm_conditions(chip, m, n, k),
                 "op": "gemm",
                 "params": f"dtype=bf16 k={k} m={m} n={n}",
                 "implementation": "cublas",
-                "cache": cache,
+                "quantity": "interval_us",
                 "value": row["time_us"],
                 "samples": "6",
                 "method": "mean a node of replayed CUDA graphs (ai-dynamo/aiconfigurator 095f58a; Apache-2.0)",
@@ -208,7 +212,8 @@ def main() -> None:
     rows = [{**common, **row} for row in READERS[options.kind](options.source, options.gpu)]
     rows.sort(key=lambda row: sample_place(f"{row['op']} {row['params']}"))
     with options.out.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
+        more = OPTIONAL_COLUMNS if options.kind == "gemm" else ()
+        writer = csv.DictWriter(file, (*COLUMNS, *more), restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows[: options.rows])
 

@@ -41,6 +41,8 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("gemm", {"available_sms": 1.5}, "available_sms", "1.5", "whole number"),
     ("gemm", {"clock_mhz": -1}, "clock_mhz", "-1", "above 0"),
     ("gemm", {"ecc": "off"}, "ecc", "off", "no value on h200-sxm"),
+    ("gemm", {"between": 1e6}, "between", "1000000", "cache warm"),
+    ("gemm", {"cache": "warm", "between": -1}, "between", "-1", "bytes from 0"),
     ("gemm", {"engine": "analitical"}, "engine", "analitical", "analytical"),
     ("gemm", {"m": 2**40, "n": 2**40}, "gemm size", "gemm", "fits"),
 ]

@@ -81,6 +81,10 @@ def test_conditions_reach_the_model() -> None:
     assert half.time_us > 1.5 * whole.time_us
     assert slow.clock_mhz == pytest.approx(1000)
     assert half.conditions["available_sms"] == 66
+    turns = wt.predict_batch("copy", n=2**22, gpu="h200-sxm", cache="warm", between=[0, 3e7, 1e9])
+    assert turns.time_us[0] < turns.time_us[1] < turns.time_us[2]
+    in_turn = wt.predict("copy", n=2**22, gpu="h200-sxm", cache="warm", between="30MB")
+    assert in_turn.time_us == turns.time_us[1] and in_turn.conditions["between"] == 3e7
     # Reads and writes that are equally fast but for check bits.
     alike = wt.gpu("l40s", {"dram.read_efficiency": "0.8", "dram.write_efficiency": "0.8"})
     copies = wt.predict_batch("copy", n=2**28, gpu=alike, ecc=["on", "off"])

@@ -171,7 +171,7 @@ def plot_rows(rows: Sequence[RecordedRow], ax: Axes | None = None) -> Axes:
     """Predicted over measured times of operators, one colour a suite, with lines a factor of 1.25 either way."""
     suites: dict[str, list[RecordedRow]] = {}
     for row in rows:
-        if row.quantity == "kernel_us" and not row.refusal and not row.suite.startswith("microbench"):
+        if row.quantity in ("kernel_us", "interval_us") and not row.refusal and not row.suite.startswith("microbench"):
             suites.setdefault(row.suite, []).append(row)
     with axes_of(ax, figsize=(7.5, 5.5)) as axes:
         axes.set(xscale="log", yscale="log")

@@ -24,6 +24,7 @@ def predict(
     available_sms: int | None = None,
     clock_mhz: float | None = None,
     ecc: str | None = None,
+    between: float | str | None = None,
     **parameters: Value,
 ) -> Prediction:
     """How long the operation takes on the GPU, and why.
@@ -32,7 +33,8 @@ def predict(
     "128x256x64" or (128, 256, 64), and None is the default. The conditions are: `cache`, the content of L2 before the
     operation (flushed, the default, cold or warm); `duty`, isolated or sustained; `data`, random or zeros;
     `available_sms`, at most those of the GPU; `clock_mhz`, the SM clock in MHz; `ecc`, error correction of a board with
-    GDDR6, on or off (what the board ships with is the default). Raises WarptimeError for anything that
+    GDDR6, on or off (what the board ships with is the default); `between`, with a warm cache, the bytes (a number, or a
+    text like "80MB") that other launches touch between two runs of this one. Raises WarptimeError for anything that
     cannot be predicted. The error names the parameter, the value and the expected form.
 
     >>> import warptime as wt
@@ -41,7 +43,7 @@ def predict(
     """
     if not isinstance(op, str):
         raise WarptimeError("op", utf8(repr(op)), "the name of an operator")
-    conditions = dict(zip(CONDITIONS, (cache, duty, data, available_sms, clock_mhz, ecc), strict=True))
+    conditions = dict(zip(CONDITIONS, (cache, duty, data, available_sms, clock_mhz, ecc, between), strict=True))
     request = Request(
         utf8(op),
         texts_of(op, parameters),

@@ -36,8 +36,9 @@ struct L2Set {
     const double partitions = std::max(1.0, gpu.l2.partitions.value());
     const double part = gpu.l2.capacity.value() / partitions;
     // Home lines that only other partitions read take room for a while. Therefore the L2 keeps less of a set
-    // read in parts than of a set that all SMs read.
-    const double apart = partitions > 1.0 ? (1.0 - set.reach) / (1.0 - 1.0 / partitions) : 1.0;
+    // read in parts than of a set that all SMs read. Where there is one partition, no line is at home in
+    // another.
+    const double apart = partitions > 1.0 ? (1.0 - set.reach) / (1.0 - 1.0 / partitions) : 0.0;
     const double whole = gpu.l2.partition_usable.value();
     const double room = part * (whole + (gpu.l2.usable.value() - whole) * apart);
     L2Places places;

@@ -44,6 +44,14 @@ namespace warptime::model::machine {
     return warm + gpu.launch.cold * (tensor_maps ? 1.0 : cold_share(read, gpu));
 }
 
+/// The share of launch.cold that a kernel pays over warm caches from which other launches have pushed a part
+/// of its operands. They have pushed out no more than they have brought.
+[[nodiscard]] inline hw::Seconds cold_after_others(const prediction::Conditions& conditions,
+                                                   const hw::Bytes& read, const hw::Gpu& gpu) {
+    if (conditions.cache != prediction::Cache::warm) return hw::Seconds{};
+    return gpu.launch.cold * cold_share(std::min(read, hw::Bytes(conditions.between)), gpu);
+}
+
 /// Warps of a CTA over all its roles.
 [[nodiscard]] inline std::int64_t warps_of_cta(const kernel::Kernel& kernel) {
     return (kernel.cta.volume() + 31) / 32;
