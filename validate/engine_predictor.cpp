@@ -4,6 +4,7 @@
 
 #include "hw/error.hpp"
 #include "hw/sheet.hpp"
+#include "hw/system.hpp"
 #include "model/system/program.hpp"
 #include "validate/calibration_file.hpp"
 #include "validate/microbench/programs/families.hpp"
@@ -89,7 +90,12 @@ RowPrediction EngineRowPredictor::predict(const RecordedRow& row) {
         prediction.high_us = estimate.high * us;
         prediction.limiter = model::prediction::to_string(estimate.limiter);
         if (row.quantity == interval_quantity) {
-            const double gap = model::system::launch_gap(model::system::Between::stream, chip.gpu) * us;
+            // Between exchanges the box counts, else the GPU's own streams.
+            const bool boxed =
+                workloads::find_parameter(workloads::find_operator(row.op), "system") != nullptr;
+            const double gap = (boxed ? hw::system_of_gpu(row.gpu, row.op + " system").call.gap
+                                      : model::system::launch_gap(model::system::Between::stream, chip.gpu)) *
+                               us;
             for (double* time : {&prediction.time_us, &prediction.low_us, &prediction.high_us}) *time += gap;
         }
     } catch (const Error& error) {
