@@ -41,8 +41,11 @@ struct SystemNumbers {
         double start, fill, efficiency;
     } in_switch{};
     struct {
-        double start, each, flag_rate, bulk_start, fill, efficiency;
+        double start, each, flag_rate, bulk_start, channel_rate, drain_rate, fill, own_rate, efficiency;
     } peer{};
+    struct {
+        double gap;
+    } call{};
     struct {
         double bandwidth, flag_hop, line_hop, bulk_hop, efficiency;
     } network{};

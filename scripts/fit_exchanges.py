@@ -21,7 +21,15 @@ from scipy.optimize import least_squares
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 UNITS = {"s": ("us", 1e-6), "B/s": ("GB/s", 1e9), "B": ("MB", 1e6), "1": ("", 1.0)}
-LINE_MORE_PER_HOP = 0.25  # workloads/libraries/nccl.toml
+# workloads/libraries/nccl.toml
+LINE_MORE_PER_HOP = 0.25
+TREE_LINE_SHARE = 0.526
+CHANNELS = 32
+FLAG_MOST = 16384
+BULK_PART = 65536
+MOST_PART = 16 << 20
+FLAG_PART = {"nccl": 8192, "nccl_by_part": BULK_PART}
+PIECE = 524288
 
 
 class Row(NamedTuple):
@@ -34,6 +42,7 @@ class Row(NamedTuple):
     published: bool
     protocol: str
     algorithm: str
+    implementation: str
 
 
 def fnv(text: str) -> int:
@@ -77,6 +86,7 @@ def rows_of(gpu: str, suites: list[str]) -> list[Row]:
                     row["quantity"] == "interval_us",
                     forced["protocol"],
                     forced["algorithm"],
+                    row["implementation"],
                 )
             )
     return rows
@@ -85,6 +95,7 @@ def rows_of(gpu: str, suites: list[str]) -> list[Row]:
 OPS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "send_recv")
 
 START = {
+    "call.gap": 2e-6,
     "flag.start": 5e-6,
     "flag.hop": 0.75e-6,
     "flag.rate": 20e9,
@@ -97,15 +108,32 @@ START = {
     "bulk.efficiency": 0.8,
     "bulk.copy_rate": 700e9,
     "switch.start": 15e-6,
-    "switch.fill": 15e-6,
-    "switch.efficiency": 0.65,
+    "switch.fill": 48e-6,
+    "switch.efficiency": 0.76,
     "peer.start": 6.4e-6,
     "peer.each": 0.13e-6,
     "peer.flag_rate": 6e9,
     "peer.bulk_start": 12e-6,
+    "peer.channel_rate": 19e9,
+    "peer.drain_rate": 30e9,
     "peer.fill": 2e-6,
+    "peer.own_rate": 2e12,
     "peer.efficiency": 0.7,
 }
+
+
+def part_of(size: float, gpus: int, implementation: str, flags: bool) -> tuple[float, bool]:
+    """Bytes of a message to a peer that one channel carries, and whether the library sends it so."""
+    channels = CHANNELS
+    while channels > 1 and channels * gpus > CHANNELS:
+        channels //= 2
+    part = max(min(size, FLAG_PART[implementation] if flags else BULK_PART), size / channels)
+    while part > MOST_PART and channels <= CHANNELS // 2:
+        channels *= 2
+        part = size / channels
+    if not flags:
+        return part, True
+    return part, part <= FLAG_MOST if implementation == "nccl_by_part" else size <= FLAG_MOST * CHANNELS
 
 
 def candidates(k: dict[str, float], row: Row, link: float, reduction: bool) -> dict[str, float]:
@@ -116,14 +144,21 @@ def candidates(k: dict[str, float], row: Row, link: float, reduction: bool) -> d
         peers = n - 1 if row.op == "all_to_all" else 1
         part = size / n if row.op == "all_to_all" else size
         wire = part * peers
-        own = part if row.op == "all_to_all" else 0.0
         each = peers * k["peer.each"]
         bandwidth = link * k["peer.efficiency"]
-        times["peer flag"] = k["peer.start"] + each + wire / 0.5 / bandwidth + wire / peers / k["peer.flag_rate"]
-        over = wire / bandwidth
-        times["peer bulk"] = (
-            k["peer.bulk_start"] + each + over + own / k["bulk.copy_rate"] + math.sqrt(k["peer.fill"] * over)
-        )
+        words, taken = part_of(part, n, row.implementation, True)
+        if taken:
+            times["peer flag"] = k["peer.start"] + each + wire / 0.5 / bandwidth + words / k["peer.flag_rate"]
+        whole, _ = part_of(part, n, row.implementation, False)
+        over = max(wire / bandwidth, whole / k["peer.channel_rate"])
+        own = part if row.op == "all_to_all" else 0.0
+        last = min(whole, PIECE) * ((row.implementation == "nccl_by_part") + (own > 0))
+        times["peer bulk"] = k["peer.bulk_start"] + each + over
+        if k["peer.drain_rate"] > 0.0:
+            times["peer bulk"] += last / k["peer.drain_rate"]
+        if k["peer.own_rate"] > 0.0:
+            times["peer bulk"] += own / k["peer.own_rate"]
+        times["peer bulk"] += math.sqrt(k["peer.fill"] * over)
         return times
     twice = 2 if row.op == "all_reduce" else 1
     hops = twice * (n - 1)
@@ -132,7 +167,8 @@ def candidates(k: dict[str, float], row: Row, link: float, reduction: bool) -> d
     bandwidth = link * k["bulk.efficiency"]
     if row.algorithm == "tree":
         wire = size * (1 if n == 2 else twice)
-    if row.protocol or wire + own <= k["line.most"] * (1 + LINE_MORE_PER_HOP * hops):
+    share = TREE_LINE_SHARE if row.algorithm == "tree" else 1.0
+    if row.protocol or wire + own <= share * k["line.most"] * (1 + LINE_MORE_PER_HOP * hops):
         for style, payload in (("flag", 0.5), ("line", 0.9375)):
             times[style] = (
                 k[f"{style}.start"]
@@ -163,7 +199,7 @@ USES = {
     "bulk": ("bulk.start", "bulk.hop", "bulk.fill", "bulk.efficiency", "bulk.copy_rate", "line.most"),
     "switch": ("switch.start", "switch.fill", "switch.efficiency"),
     "peer flag": ("peer.start", "peer.each", "peer.flag_rate"),
-    "peer bulk": ("peer.bulk_start", "peer.each", "peer.fill", "peer.efficiency"),
+    "peer bulk": ("peer.bulk_start", "peer.each", "peer.channel_rate", "peer.drain_rate", "peer.fill", "peer.own_rate", "peer.efficiency"),
 }
 
 
@@ -174,10 +210,8 @@ def main() -> None:
     parser.add_argument("date")
     parser.add_argument("--inherits", default="")
     parser.add_argument("--suite", nargs="+", default=["collectives_public"])
-    parser.add_argument("--weight", type=float, default=3.0, help="of recorded rows beside published ones")
-    parser.add_argument(
-        "--gap", type=float, default=0.976922, help="between two calls, us: launch.stream_gap of the GPU"
-    )
+    parser.add_argument("--weight", type=float, default=4.0, help="of recorded rows beside published ones")
+    parser.add_argument("--reads", action="store_true", help="GPUs read from their peers, which NCCL lets those of Ampere do")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--rows", action="store_true", help="print the rows that are off by 10 %")
     args = parser.parse_args()
@@ -186,17 +220,19 @@ def main() -> None:
     reduction = sheet["nvlink"]["reduction"]["value"] == 1
     rows = rows_of(args.gpu, args.suite)
     fit = [row for row in rows if row.split == "fit"]
-    names = [name for name in START if reduction or not name.startswith("switch.")]
+    unused = ["peer.drain_rate"] if args.reads else ["peer.fill", "peer.own_rate"]
+    names = [name for name in START if (reduction or not name.startswith("switch.")) and name not in unused]
 
     def constants(x: np.ndarray, most: float) -> dict[str, float]:
         k = dict(START)
         k.update({name: START[name] * math.exp(v) for name, v in zip(names, x)})
         k["bulk.efficiency"] = min(k["bulk.efficiency"], 1.0)
         k["line.most"] = most
+        k.update(dict.fromkeys(unused, 0.0))
         return k
 
     def errors(k: dict[str, float], some: list[Row]) -> list[float]:
-        gap = args.gap * 1e-6
+        gap = k["call.gap"]
         return [math.log((min(candidates(k, r, link, reduction).values()) + gap * r.published) / r.time) for r in some]
 
     def weighted(k: dict[str, float], some: list[Row]) -> list[float]:
@@ -223,9 +259,11 @@ def main() -> None:
         times = candidates(k, row, link, reduction)
         taken = min(times, key=lambda name: times[name])
         for name in USES[taken]:
-            residuals[name].append(abs(math.log(times[taken] / row.time)))
+            residuals[name].append(abs(math.log((times[taken] + k["call.gap"] * row.published) / row.time)))
     band = sorted(abs(e) for e in errors(k, rows))[int(0.8 * len(rows))]
     k["band.exchange"] = band
+    residuals["call.gap"] = [abs(e) for e, r in zip(errors(k, fit), fit) if r.published]
+    residuals.update({name: [] for name in unused})
     residuals["band.exchange"] = [abs(e) for e in errors(k, rows)]
     for split in ("fit", "development"):
         some = [r for r in rows if r.split == split]

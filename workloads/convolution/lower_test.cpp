@@ -71,6 +71,20 @@ TEST_CASE("an implicit product reads the image once from memory, though once for
     CHECK(read == static_cast<double>(9 * 4 * 32 * 32 * 64 * 2 * kernel.schedule.tiles[1]));
 }
 
+TEST_CASE("patches of three channels fill words, and every tap a step along K") {
+    const mk::Program program =
+        lowered(sizes("64", "3", "768", "224", "16", {{"stride", "16"}, {"padding", "none"}}));
+    REQUIRE(program.kernel_count == 3);  // images and filters get their eighth channel
+    const mk::Kernel& product = program.kernels[2];
+    CHECK(product.schedule.k_iterations == 256);
+    // With padding there is a result more on each side.
+    const mk::Program padded = lowered(sizes("64", "3", "768", "224", "16", {{"stride", "16"}}));
+    CHECK(padded.kernels[2].buffers[0].extent[1] == 64 * 15 * 15);
+    CHECK(product.buffers[0].extent[1] == 64 * 14 * 14);
+    CHECK(convolution::fixture::refused(sizes("1", "8", "8", "4", "5", {{"padding", "none"}})) ==
+          "conv2d kernel");
+}
+
 TEST_CASE("one tap is the library's matrix product") {
     const mk::Program program = lowered(sizes("32", "256", "64", "56", "1"));
     REQUIRE(program.kernel_count == 1);

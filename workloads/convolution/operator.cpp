@@ -15,14 +15,17 @@ namespace {
 using Kind = ParameterKind;
 
 constexpr std::array<std::string_view, 4> dtypes{"bf16", "fp16", "tf32", "fp32"};
+constexpr std::array<std::string_view, 2> paddings{"same", "none"};
 
-constexpr std::array<ParameterInfo, 8> parameters{{
+constexpr std::array<ParameterInfo, 9> parameters{{
     required_size("batch", "images"),
     required_size("channels", "channels of an input pixel"),
     required_size("out_channels", "channels of an output pixel"),
     required_size("size", "pixels of a side of the square images"),
-    required_size("kernel", "taps of a side of the square filter; padding is kernel / 2"),
+    required_size("kernel", "taps of a side of the square filter"),
     {"stride", Kind::size, false, "1", {}, "input pixels from one output pixel to the next", true},
+    {"padding", Kind::choice, false, "same", paddings, "same: kernel / 2 on each side; none, as of patches",
+     true},
     {"groups", Kind::size, false, "1", {}, "groups of channels; as many as channels: depthwise", true},
     {"dtype", Kind::dtype, false, "bf16", dtypes,
      "element type; tf32: fp32 as PyTorch multiplies it by default; fp32: with "
@@ -47,6 +50,7 @@ Problem problem_of(const Operation& operation) {
     p.kernel = size("kernel");
     p.stride = size("stride");
     p.groups = size("groups");
+    p.padded = value("padding") == paddings.front();
     p.dtype = hw::parse_dtype(value("dtype"), "conv2d dtype");
     return p;
 }
@@ -95,7 +99,7 @@ SetNumber find_number(std::string_view parameter) {
 
 const OperatorInfo& conv2d_operator() {
     static const OperatorInfo info{"conv2d",
-                                   "convolution of square images with channels last, padded by kernel / 2",
+                                   "convolution of square images with channels last",
                                    "warptime predict conv2d 32 256 256 56 3 --gpu h200-sxm",
                                    parameters,
                                    nullptr,

@@ -1,6 +1,6 @@
-// A convolution over square images with channels last, padded by kernel / 2 on each side, and its matrix
-// product. Ignores: dilation, other padding, images that are not square. Source: implicit GEMM, Chetlur et
-// al. 2014, arXiv:1410.0759.
+// A convolution over square images with channels last, padded by kernel / 2 on each side or not at all, and
+// its matrix product. Ignores: dilation, other padding, images that are not square. Source: implicit GEMM,
+// Chetlur et al. 2014, arXiv:1410.0759.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,8 +14,9 @@ namespace warptime::workloads::convolution {
 struct Problem {
     std::int64_t batch = 1, channels = 1, out_channels = 1, size = 1, kernel = 1, stride = 1, groups = 1;
     hw::Dtype dtype = hw::Dtype::bf16;
+    bool padded = true;
 
-    [[nodiscard]] std::int64_t padding() const { return kernel / 2; }
+    [[nodiscard]] std::int64_t padding() const { return padded ? kernel / 2 : 0; }
     /// Side of the result.
     [[nodiscard]] std::int64_t out_size() const { return (size + 2 * padding() - kernel) / stride + 1; }
     [[nodiscard]] std::int64_t out_pixels() const { return batch * out_size() * out_size(); }

@@ -4,6 +4,7 @@
 
 #include "hw/error.hpp"
 #include "model/machine/links/exchange.hpp"
+#include "workloads/exchange/peer_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -74,10 +75,12 @@ mk::Exchange in_switches(const Shape& s, const hw::System& system) {
     return e;
 }
 
-/// Sends to peers; words with flags go to all peers at once, each at its own rate.
-mk::Exchange to_peers(const Shape& s, const ProtocolRule& protocol, const hw::System& system) {
+/// Sends to all peers at once, each message in parts through channels of its own.
+mk::Exchange to_peers(const Shape& s, double part, const libraries::PeerRule& rule,
+                      const ProtocolRule& protocol, const hw::System& system) {
     mk::Exchange e;
     const double peers = s.hops_within;
+    const double message = (s.bytes_within + s.bytes_across) / peers;
     const bool flag = protocol.style == ProtocolStyle::flag;
     e.start_seconds = (flag ? system.peer.start : system.peer.bulk_start) + peers * system.peer.each;
     const double network = s.bytes_across > 0.0 ? 1.0 : 0.0;
@@ -85,12 +88,24 @@ mk::Exchange to_peers(const Shape& s, const ProtocolRule& protocol, const hw::Sy
     e.links[1] = across_boxes(network, flag ? system.network.flag_hop : system.network.bulk_hop,
                               s.bytes_across, protocol.payload, system);
     if (flag) {
-        e.handled_bytes = (s.bytes_within + s.bytes_across) / peers;
+        e.handled_bytes = part;
         e.handled_per_second = system.peer.flag_rate;
     } else {
-        e.handled_bytes = s.own_bytes;
-        e.handled_per_second = system.bulk.copy_rate;
+        // As fast as the links or as all channels, whichever is slower. Then channels take out their last
+        // pieces, unless they read from their peers.
+        const double channels = peers * message / part;
+        e.links[0].bytes_per_second =
+            std::min(e.links[0].bytes_per_second, channels * system.peer.channel_rate);
         e.fill_seconds = system.peer.fill;
+        const double pieces = (rule.drains_received ? 1.0 : 0.0) + (s.own_bytes > 0.0 ? 1.0 : 0.0);
+        const double last = pieces * std::min(part, rule.piece);
+        double handling = 0.0;
+        if (system.peer.drain_rate > 0.0) handling += last / system.peer.drain_rate;
+        if (system.peer.own_rate > 0.0) handling += s.own_bytes / system.peer.own_rate;
+        if (handling > 0.0) {
+            e.handled_bytes = last + s.own_bytes;
+            e.handled_per_second = e.handled_bytes / handling;
+        }
     }
     return e;
 }
@@ -100,6 +115,15 @@ const libraries::ExchangeRule& rule_of(Op op, const libraries::Libraries& librar
         if (rule.op == name_of(op)) return rule;
     }
     throw Error("op", std::string(name_of(op)), "an operation of a library of exchanges");
+}
+
+const libraries::PeerRule& peer_rule(const Problem& problem, const libraries::Libraries& libraries) {
+    std::string known;
+    for (const libraries::PeerRule& rule : libraries.peer_rules) {
+        if (rule.implementation == problem.implementation) return rule;
+        known += (known.empty() ? "" : " or ") + rule.implementation;
+    }
+    throw Error(fmt::format("{} implementation", name_of(problem.op)), problem.implementation, known);
 }
 
 /// Why an algorithm cannot run here; empty where it can.
@@ -191,12 +215,17 @@ mk::Exchange lower(const Problem& problem, const libraries::Libraries& libraries
             continue;
         }
         const double hops = s.hops_within + s.hops_across;
-        const double most = system.line.most * (1.0 + rule.line_more_per_hop * hops);
+        const double share = algorithm == ExchangeAlgorithm::tree ? rule.tree_line_share : 1.0;
+        const double most = share * system.line.most * (1.0 + rule.line_more_per_hop * hops);
         for (const ProtocolRule& protocol : libraries.protocol_rules) {
             if (algorithm == ExchangeAlgorithm::direct) {
-                if (protocol.style != ProtocolStyle::line) {
-                    offer(to_peers(s, protocol, system), algorithm, protocol.name);
-                }
+                if (protocol.style == ProtocolStyle::line) continue;
+                const libraries::PeerRule& peers = peer_rule(problem, libraries);
+                const double message = (s.bytes_within + s.bytes_across) / s.hops_within;
+                const PeerParts parts = peer_parts(message, problem.gpus, system.nvlink.links, peers,
+                                                   protocol.style == ProtocolStyle::flag);
+                if (!parts.taken) continue;
+                offer(to_peers(s, parts.bytes, peers, protocol, system), algorithm, protocol.name);
             } else if (!problem.protocol.empty()
                            ? protocol.name == problem.protocol
                            : protocol.style == ProtocolStyle::bulk || s.handled_bytes <= most) {

@@ -23,6 +23,7 @@ struct Problem {
     std::int64_t boxes = 0;          ///< that hold the GPUs, evenly; 0: as few as can be
     bool summed_in_switches = true;  ///< the switches can add elements of this type
     std::optional<libraries::ExchangeAlgorithm> algorithm;  ///< none: the fastest
+    std::string implementation = "nccl";                    ///< of sends to peers
     std::string protocol;  ///< of rings and trees, by the library's name; empty: the fastest that it takes
 };
 

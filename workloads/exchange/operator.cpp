@@ -21,6 +21,7 @@ using libraries::ExchangeAlgorithm;
 constexpr std::array<std::string_view, 6> dtypes{"bf16", "fp16", "fp32", "fp64", "int8", "int32"};
 constexpr std::array<std::string_view, 4> algorithms{"auto", "ring", "tree", "nvls"};
 constexpr std::array<std::string_view, 4> protocols{"auto", "LL", "LL128", "Simple"};
+constexpr std::array<std::string_view, 2> implementations{"nccl", "nccl_by_part"};
 constexpr std::array<std::string_view, 2> memory_kinds{"pinned", "pageable"};
 
 /// What each operation does, and how its bytes are counted.
@@ -69,7 +70,13 @@ std::span<const ParameterInfo> parameters_of(Op op) {
                 list.push_back({"algorithm", Kind::choice, false, "auto", algorithms,
                                 "how the GPUs exchange; auto: the fastest that the library has", false});
             }
-            if (w.op != Op::all_to_all && w.op != Op::send_recv) {
+            if (w.op == Op::all_to_all || w.op == Op::send_recv) {
+                list.push_back(
+                    {"implementation", Kind::choice, false, "nccl", implementations,
+                     "how messages are parted among channels: nccl, as NCCL 2.28 does; nccl_by_part, as "
+                     "older versions do",
+                     false});
+            } else {
                 list.push_back(
                     {"protocol", Kind::choice, false, "auto", protocols,
                      "how bytes are sent along a ring or tree; auto: the fastest that the library takes",
@@ -135,6 +142,7 @@ std::unique_ptr<Request> read(const Operation& operation) {
     }
     const std::string protocol = given_or(operation, "protocol", "auto");
     if (protocol != "auto") request->problem.protocol = protocol;
+    request->problem.implementation = given_or(operation, "implementation", implementations.front());
     request->system = given_or(operation, "system", "");
     return request;
 }
@@ -153,6 +161,13 @@ DataCount data(const Operation& operation, const libraries::Libraries& libraries
     for (const libraries::ProtocolRule& rule : libraries.protocol_rules) count.library += rule.numbers;
     for (const libraries::ExchangeRule& rule : libraries.exchange_rules) {
         if (rule.op == operation.op) count.library += rule.numbers;
+    }
+    if (operation.op == name_of(Op::all_to_all) || operation.op == name_of(Op::send_recv)) {
+        for (const libraries::PeerRule& rule : libraries.peer_rules) {
+            if (rule.implementation == given_or(operation, "implementation", implementations.front())) {
+                count.library += rule.numbers;
+            }
+        }
     }
     return count;
 }

@@ -23,9 +23,30 @@ struct ProtocolRule {
 /// ring and tree are those of the textbooks. nvls: the switches add up. direct: sends to each peer.
 enum class ExchangeAlgorithm : std::uint8_t { ring, tree, nvls, direct };
 
+/// How sends to a peer are parted among channels. A GPU has channels_per_link for each of its links and at
+/// least that many, as a power of two up to most_channels; all peers share them. A part has at least
+/// `flag_part` or `bulk_part` bytes, and at most `most_part` while there are channels left. Words with flags
+/// carry a message, or by `flags_by_part` a part, of up to `flag_most` bytes for each channel that a peer may
+/// have. A channel takes out its last `piece` of what the GPU keeps, and with `drains_received` of what it
+/// got from a peer, after all else.
+struct PeerRule {
+    std::string implementation;
+    double channels_per_link = 0.0;
+    double most_channels = 0.0;
+    double flag_part = 0.0;
+    double bulk_part = 0.0;
+    double most_part = 0.0;
+    double flag_most = 0.0;
+    bool flags_by_part = false;
+    double piece = 0.0;
+    bool drains_received = false;
+    int numbers = 0;
+};
+
 struct ExchangeRule {
     std::string op;
     std::vector<ExchangeAlgorithm> algorithms;
+    double tree_line_share = 1.0;    ///< of those bytes that a tree takes by flags or lines
     double line_more_per_hop = 0.0;  ///< growth of the most bytes by flags or lines with each hop
     int numbers = 0;
 };

@@ -300,6 +300,29 @@ ProtocolRule read_protocol(const Section& section) {
     return rule;
 }
 
+PeerRule read_peers(const Section& section) {
+    PeerRule rule;
+    rule.implementation = section.text("implementation");
+    rule.channels_per_link = section.number("channels_per_link");
+    rule.most_channels = section.number("most_channels");
+    rule.flag_part = section.number("flag_part");
+    rule.bulk_part = section.number("bulk_part");
+    rule.most_part = section.number("most_part");
+    rule.flag_most = section.number("flag_most");
+    rule.flags_by_part =
+        word_of<int>(section.text("flags_by"), {"message", "part"}, section.place + " flags_by") == 1;
+    rule.piece = section.number("piece");
+    rule.drains_received =
+        word_of<int>(section.text("drains"), {"kept", "received"}, section.place + " drains") == 1;
+    for (const double least_one : {rule.channels_per_link, rule.most_channels, rule.flag_part, rule.bulk_part,
+                                   rule.most_part, rule.flag_most}) {
+        if (!(least_one >= 1.0))
+            throw Error(section.place, fmt::format("{}", least_one), "numbers of at least 1");
+    }
+    rule.numbers = numbers_in(section.table);
+    return rule;
+}
+
 ExchangeRule read_exchange(const Section& section) {
     ExchangeRule rule;
     rule.op = section.text("op");
@@ -307,6 +330,7 @@ ExchangeRule read_exchange(const Section& section) {
         rule.algorithms.push_back(word_of<ExchangeAlgorithm>(text, {"ring", "tree", "nvls", "direct"},
                                                              section.place + " algorithms"));
     });
+    if (section.table.contains("tree_line_share")) rule.tree_line_share = section.number("tree_line_share");
     rule.line_more_per_hop =
         section.table.contains("line_more_per_hop") ? section.number("line_more_per_hop") : 0.0;
     rule.numbers = numbers_in(section.table);
@@ -349,6 +373,8 @@ void read_library(std::string_view text, std::string_view origin, Libraries& lib
                    [&](const Section& s) { libraries.grouped_rules.push_back(read_grouped(s)); });
     for_each_table(file, "protocol", origin,
                    [&](const Section& s) { libraries.protocol_rules.push_back(read_protocol(s)); });
+    for_each_table(file, "peers", origin,
+                   [&](const Section& s) { libraries.peer_rules.push_back(read_peers(s)); });
     for_each_table(file, "exchange", origin,
                    [&](const Section& s) { libraries.exchange_rules.push_back(read_exchange(s)); });
     for_each_table(file, "host", origin, [&](const Section& s) {

@@ -58,6 +58,7 @@ struct Libraries {
     std::vector<GroupedRule> grouped_rules;
     std::vector<ProtocolRule> protocol_rules;
     std::vector<ExchangeRule> exchange_rules;
+    std::vector<PeerRule> peer_rules;
     std::vector<HostRule> hosts;
 };
 

@@ -82,9 +82,8 @@ CASES: list[tuple[str, Call, str]] = [
     ("channels first are put last and back", call("convolution", images(4, 64, 56, False), input=images(4, 64, 56, False), weight=images(64, 64, 1), padding=[0, 0], stride=[1, 1]),
      "copy n=802816 dtype=bf16; conv2d batch=4 channels=64 out_channels=64 size=56 kernel=1 dtype=bf16; "
      "copy n=802816 dtype=bf16"),
-    ("patches are a product", call("convolution", images(4, 768, 14), input=images(4, 3, 224), weight=images(768, 3, 16), padding=[0, 0], stride=[16, 16], bias=T((768,))),
-     "elementwise n=802816 inputs=1 outputs=1 flops=1 dtype=bf16; copy n=1605632 dtype=bf16; "
-     "gemm m=784 n=768 k=2048 dtype=bf16; elementwise n=602112 inputs=2 outputs=1 flops=1 row=768 repeated=1 dtype=bf16"),
+    ("patches are a convolution without padding", call("convolution", images(4, 768, 14), input=images(4, 3, 224), weight=images(768, 3, 16), padding=[0, 0], stride=[16, 16], bias=T((768,))),
+     "conv2d batch=4 channels=3 out_channels=768 size=224 kernel=16 dtype=bf16 padding=none stride=16; elementwise n=602112 inputs=2 outputs=1 flops=1 row=768 repeated=1 dtype=bf16"),
     ("tf32 by default", call("convolution", images(4, 64, 56, True, "fp32"), input=images(4, 64, 56, True, "fp32"), weight=images(64, 64, 3, True, "fp32"), padding=[1, 1], stride=[1, 1]),
      "conv2d batch=4 channels=64 out_channels=64 size=56 kernel=3 dtype=tf32"),
     ("gradients", call("convolution_backward", [images(4, 64, 56), images(128, 64, 3)], grad_output=images(4, 128, 56), input=images(4, 64, 56), weight=images(128, 64, 3), padding=[1, 1], stride=[1, 1], output_mask=[True, True, True]),
@@ -215,3 +214,5 @@ def test_operations_are_those_of_the_formulas() -> None:
     assert flops_of([{"op": "copy", "n": 5}]) == 0
     stem = call("convolution", images(1, 64, 112), input=images(1, 3, 224), weight=images(64, 3, 7), padding=[3, 3], stride=[2, 2])
     assert flops_of(operators(stem, Settings())) == 2 * 64 * 112 * 112 * 3 * 49
+    patches = call("convolution", images(1, 768, 14), input=images(1, 3, 224), weight=images(768, 3, 16), padding=[0, 0], stride=[16, 16])
+    assert flops_of(operators(patches, Settings())) == 2 * 768 * 14 * 14 * 3 * 256

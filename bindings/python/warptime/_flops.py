@@ -28,7 +28,8 @@ def _flops(part: Mapping[str, Any]) -> float:
         return each * value("batch") * value("heads") * value("sq") * keys * value("head_dim")
     if op == "conv2d":
         kernel, stride = value("kernel"), value("stride")
-        side = (value("size") + 2 * (kernel // 2) - kernel) // stride + 1
+        padding = 0 if part.get("padding") == "none" else kernel // 2
+        side = (value("size") + 2 * padding - kernel) // stride + 1
         taps = kernel * kernel * value("channels") // value("groups")
         return 2.0 * value("batch") * side * side * value("out_channels") * taps
     return float(part.get("flops", 0)) if op == "unknown" else 0.0

@@ -221,6 +221,17 @@ Operations convolution(const TracedTensor& x, const TracedTensor& w, const Shape
         return {operation};
     }
     if (groups > 1) return {};
+    if (!gradient && w.shape[2] == kernel && x.shape[2] == size && pad == 0 && size >= kernel) {
+        Operation operation = make("conv2d", {{"batch", text_of(x.shape[0])},
+                                              {"channels", text_of(in)},
+                                              {"out_channels", text_of(out)},
+                                              {"size", text_of(size)},
+                                              {"kernel", text_of(kernel)},
+                                              {"padding", "none"},
+                                              {"dtype", dtype}});
+        if (step > 1) operation.parameters.emplace("stride", text_of(step));
+        return {operation};
+    }
     const std::int64_t high = (x.shape[2] + 2 * pad - w.shape[2]) / step + 1;
     const std::int64_t wide = (size + 2 * pad - kernel) / step + 1;
     const std::int64_t pixels = x.shape[0] * high * wide;
@@ -872,7 +883,8 @@ double written_bytes(const Operation& operation) {
         return op == "attention" ? queries : 3.0 * queries;
     }
     if (op == "conv2d") {
-        const double side = number("size", 0) / number("stride", 1);
+        const double fits = word("padding") == "none" ? number("kernel", 1) - 1.0 : 0.0;
+        const double side = std::ceil((number("size", 0) - fits) / number("stride", 1));
         return number("batch", 0) * number("out_channels", 0) * side * side * size;
     }
     if (op == "embedding") return number("indices", 0) * number("cols", 0) * size;

@@ -106,10 +106,14 @@ TEST_CASE("convolutions") {
     CHECK(keys("cudnn_convolution", {tensor({8, 64, 56, 56}), tensor({128, 64, 3, 3}), text("[1, 1]"),
                                      text("[2, 2]"), text("[1, 1]"), text("1")}) ==
           "conv2d batch=8 channels=64 dtype=bf16 kernel=3 out_channels=128 size=56 stride=2");
-    // Patches of a vision transformer are a product.
+    // Patches of a vision transformer have no padding.
     CHECK(keys("cudnn_convolution", {tensor({8, 3, 224, 224}), tensor({768, 3, 16, 16}), text("[0, 0]"),
                                      text("[16, 16]"), text("[1, 1]"), text("1")}) ==
-          "gemm dtype=bf16 k=768 m=1568 n=768");
+          "conv2d batch=8 channels=3 dtype=bf16 kernel=16 out_channels=768 padding=none size=224 stride=16");
+    // An image that is not square is a product.
+    CHECK(keys("cudnn_convolution", {tensor({8, 64, 32, 64}), tensor({128, 64, 2, 2}), text("[0, 0]"),
+                                     text("[2, 2]"), text("[1, 1]"), text("1")}) ==
+          "gemm dtype=bf16 k=256 m=4096 n=128");
 }
 
 TEST_CASE("lists of tensors take their type and sizes from kernels") {

@@ -2,7 +2,8 @@
 
 Rules that PyTorch has are followed: a bias goes into cuBLASLt's epilogue where addmm hands it over, a matrix with
 neither stride of one is copied first, an image whose channels are not last is transposed around cuDNN's kernel.
-Convolutions that `conv2d` does not describe are the matrix product that an implicit GEMM computes.
+Convolutions that `conv2d` does not describe (images that are not square, dilation) are the matrix product that an
+implicit GEMM computes.
 """
 # SPDX-License-Identifier: Apache-2.0
 
@@ -162,6 +163,9 @@ def _conv(x: Tensor, w: Tensor, out: Tensor, call: Call, settings: Settings, gra
         return [answer]
     if groups > 1:
         return [unknown(call, flops)]
+    if not gradient and dilation == {1} and size and kernel and len(set(stride)) == 1 and set(padding) == {0}:
+        answer = row("conv2d", batch=x.shape[0], channels=channels, out_channels=results, size=size, kernel=kernel, dtype=dtype, padding="none")
+        return [answer | {"stride": stride[0]} if stride[0] > 1 else answer]
     # The product of an implicit GEMM: pixels of the result by filters over taps and channels, of which there are eight.
     padded = -(-w.shape[1] // 8) * 8 if x.itemsize == 2 else w.shape[1]
     m, n, k = out.numel // results, results, padded * math.prod(taps)
