@@ -167,9 +167,13 @@ std::uint64_t executed(const WarpTrace& warp) {
 }
 
 /// Who executes most between two meetings is not always who executes most in all. Where the traced CTAs say
-/// so, what a CTA's slowest warp executes becomes what its slowest warps do from meeting to meeting.
+/// so, what a CTA's slowest warp executes becomes what its slowest warps do from meeting to meeting. Warps
+/// that wait for words of others execute more the longer they wait, which makes them no slower.
 void follow_meetings(const Code& code, const TraceRecorder& trace, const std::vector<double>& weights,
                      RoleBody& role) {
+    const bool polls =
+        std::ranges::any_of(code.instructions, [](const Instruction& one) { return one.looks; });
+    if (polls) return;
     const std::vector<std::uint32_t> meet_at = meetings(code);
     std::map<std::uint32_t, double> between, by_one;
     for (std::size_t c = 0; !meet_at.empty() && c < trace.ctas().size(); ++c) {
