@@ -1,12 +1,12 @@
 // Path between the SMs of a cluster: cycles for what loads, stores and atomics ask of other CTAs' memory.
-// A load asks once for each 64 bytes and gets back the sectors that it touches; each sector that atomics
-// touch is asked for and answered by itself.
+// Packets of up to 32 bytes go out of an SM one after another, whether it asks or answers. A load sends a
+// packet for each line that it asks for, and the SM that is asked one for each sector; stores send their
+// sectors; an atomic sends its sectors, and each is answered.
 // CTAs of one rank lie on the same SMs: where most turn to one CTA, these SMs serve for all (Access::skew).
-// Ignores: distance within the cluster and its size (clusters of eight take 0.16 longer than those of four);
-// sectors of which stores fill words apart, which take twice as long; the banks of the SM that is read,
-// which deliver far more.
-// Source: microbench_dsmem dsmem_read (key shared.cluster_bandwidth); kernels/cluster_leader (keys
-// shared.cluster_ingest, shared.cluster_atomic); kernels/ladders/cluster_lanes.cu for lanes apart.
+// Ignores: distance within the cluster, and its size (clusters of eight that all ask take 1.2 times as long);
+// sectors of which a store fills words apart, which take two packets.
+// Source: microbench_dsmem dsmem_read (key shared.cluster_bandwidth, of whole lines); kernels/cluster_leader
+// (keys shared.cluster_ingest, shared.cluster_atomic); kernels/ladders/cluster_lanes.cu.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,50 +27,47 @@ namespace warptime::model::machine {
            kernel.buffers[static_cast<std::size_t>(access.buffer)].space == kernel::Space::cluster_shared;
 }
 
-/// What one warp's instruction of such an op touches, cut into what a load asks for at once.
+/// What one warp's instruction of such an op touches.
 [[nodiscard]] inline LaneTouch peer_touch(const kernel::Kernel& kernel, const kernel::Op& op,
                                           const hw::Gpu& gpu) {
-    MemoryPieces pieces = pieces_of(gpu);
-    pieces.granule = 2.0 * pieces.sector;
-    return touch_of(kernel, kernel.accesses[op.first_access], op.active, pieces);
+    return touch_of(kernel, kernel.accesses[op.first_access], op.active, pieces_of(gpu));
 }
 
-/// Cycles of the SM that asks, for one warp's instruction of such an op.
+/// Cycles of a packet on its way out. A whole line is read by as many as it has sectors, and one that asks.
+[[nodiscard]] inline hw::Cycles peer_packet(const hw::Gpu& gpu) {
+    const double packets = (gpu.l1.line / gpu.l1.sector).value() + 1.0;
+    return gpu.l1.line / gpu.shared.cluster_bandwidth * (1.0 / packets);
+}
+
+/// Cycles of the path for one warp's instruction of such an op, where its SM does nothing but ask.
 [[nodiscard]] inline hw::Cycles asking_cycles(const kernel::Kernel& kernel, const kernel::Op& op,
                                               const hw::Gpu& gpu) {
-    const kernel::Access& access = kernel.accesses[op.first_access];
-    const LaneTouch touch = peer_touch(kernel, op, gpu);
-    const hw::Bytes bytes = gpu.l1.sector * touch.sectors;
-    const hw::Cycles back = bytes / gpu.shared.cluster_ingest;
-    const hw::Bytes asked_at_once = gpu.l1.sector * (2.0 * touch.granules);
-    switch (access.direction) {
-        case kernel::Direction::read:
-            // Whole 64 bytes take the rate of the way, of which what comes back is a part.
-            return std::max(bytes / gpu.shared.cluster_bandwidth,
-                            asked_at_once / gpu.shared.cluster_bandwidth -
-                                asked_at_once / gpu.shared.cluster_ingest + back);
-        case kernel::Direction::write:
-            return bytes / gpu.shared.cluster_bandwidth;
-        case kernel::Direction::atomic:
-            break;
-    }
-    return back + gpu.shared.cluster_atomic * touch.sectors;
+    return peer_packet(gpu) * peer_touch(kernel, op, gpu).sectors;
 }
 
 /// Cycles of the busiest SM for one warp's instruction of such an op, spread over the CTAs of the cluster.
 [[nodiscard]] inline hw::Cycles peer_cycles(const kernel::Kernel& kernel, const kernel::Op& op,
                                             const hw::Gpu& gpu) {
     const kernel::Access& access = kernel.accesses[op.first_access];
-    const hw::Bytes bytes = gpu.l1.sector * peer_touch(kernel, op, gpu).sectors;
-    hw::Cycles in = access.direction == kernel::Direction::read ? bytes / gpu.shared.cluster_bandwidth
-                                                                : bytes / gpu.shared.cluster_ingest;
-    if (access.direction == kernel::Direction::atomic) {
-        // What comes from afar is not counted together where lanes meet at a word.
-        kernel::Op apart = op;
-        apart.returns = true;
-        in = in + gpu.shared.cluster_atomic * shared_passes(apart, access, kernel, gpu);
+    const LaneTouch touch = peer_touch(kernel, op, gpu);
+    const double served = access.skew;
+    // A CTA to which all turn has no need to ask. Up to a skew of 1 all CTAs ask and serve alike.
+    const double asked = served <= 1.0 ? served : std::max(0.0, 2.0 - served);
+    const hw::Cycles packet = peer_packet(gpu);
+    const hw::Cycles in = gpu.l1.sector * touch.sectors / gpu.shared.cluster_ingest;
+    switch (access.direction) {
+        case kernel::Direction::read:
+            return packet * (asked * touch.lines + served * touch.sectors);
+        case kernel::Direction::write:
+            return std::max(packet * (std::min(1.0, served) * touch.sectors), in * served);
+        case kernel::Direction::atomic:
+            break;
     }
-    return std::max(asking_cycles(kernel, op, gpu) * std::min(1.0, access.skew), in * access.skew);
+    // What comes from afar is not counted together where lanes meet at a word.
+    kernel::Op apart = op;
+    apart.returns = true;
+    const hw::Cycles banks = gpu.shared.cluster_atomic * shared_passes(apart, access, kernel, gpu);
+    return std::max(packet * ((asked + served) * touch.sectors), (in + banks) * served);
 }
 
 }  // namespace warptime::model::machine
