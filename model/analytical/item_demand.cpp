@@ -860,7 +860,7 @@ class Accumulator {
             interval_of_warp = Cycles(1.0);
         }
         if (op.cls == InstructionClass::ld_shared_cluster && machine::goes_to_peers(kernel_, op)) {
-            interval_of_warp = std::max(interval, machine::asking_cycles(kernel_, op, gpu_));
+            interval_of_warp = std::max(interval, machine::peer_load_interval(kernel_, op, gpu_));
         }
         if (enabled_ < 1.0) {
             // An execution that no lane's predicate enables takes its issue slots and nothing else.

@@ -39,10 +39,11 @@ namespace warptime::model::machine {
     return gpu.l1.line / gpu.shared.cluster_bandwidth * (1.0 / packets);
 }
 
-/// Cycles of the path for one warp's instruction of such an op, where its SM does nothing but ask.
-[[nodiscard]] inline hw::Cycles asking_cycles(const kernel::Kernel& kernel, const kernel::Op& op,
-                                              const hw::Gpu& gpu) {
-    return peer_packet(gpu) * peer_touch(kernel, op, gpu).sectors;
+/// Cycles until a warp that loads can load again, in a cluster whose CTAs all ask and answer.
+[[nodiscard]] inline hw::Cycles peer_load_interval(const kernel::Kernel& kernel, const kernel::Op& op,
+                                                   const hw::Gpu& gpu) {
+    const LaneTouch touch = peer_touch(kernel, op, gpu);
+    return peer_packet(gpu) * (touch.lines + touch.sectors);
 }
 
 /// Cycles of the busiest SM for one warp's instruction of such an op, spread over the CTAs of the cluster.

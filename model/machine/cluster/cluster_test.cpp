@@ -124,7 +124,12 @@ TEST_CASE("recorded lanes apart take what these laws say, within an eighth") {
                                                 kernel::Space::cluster_shared, row.words_apart);
         const kernel::Op& op = kernel.ops.at(0);
         CHECK(peer_cycles(kernel, op, gpu).value() == doctest::Approx(row.all_ask).epsilon(row.within));
-        CHECK(asking_cycles(kernel, op, gpu).value() == doctest::Approx(row.one_asks).epsilon(row.within));
+        const double packets = peer_touch(kernel, op, gpu).sectors;
+        CHECK(peer_packet(gpu).value() * packets == doctest::Approx(row.one_asks).epsilon(row.within));
+        if (row.direction == Direction::read) {
+            CHECK(peer_load_interval(kernel, op, gpu).value() ==
+                  doctest::Approx(row.all_ask).epsilon(row.within));
+        }
     }
 }
 
