@@ -137,7 +137,9 @@ TEST_CASE("properties of random steps") {
         double work = 0.0;
         for (std::size_t i = 0; i < rows.size(); ++i) {
             work += rows[i].seconds * static_cast<double>(rows[i].repeat);
-            for (const std::size_t before : rows[i].after) RC_ASSERT(t.slots[i].start >= t.slots[before].end);
+            for (const std::size_t before : rows[i].after) {
+                RC_ASSERT(t.slots[i].start >= t.slots[before].end);
+            }
         }
         RC_ASSERT(std::abs(t.activity - work) < 1e-9);
         // Rows that each fill the chip cannot do more than one second of work in a second.

@@ -17,10 +17,11 @@ TEST_CASE("useful work is a multiply-add for each tap and channel of every outpu
     const Operation operation =
         make_operation("conv2d", sizes("2", "6", "9", "7", "3", {{"stride", "2"}, {"groups", "3"}}));
     const UsefulWork work = convolution::conv2d_operator().work(operation);
+    constexpr int channels_of_group = 6 / 3;
     double products = 0.0;
     for (int image = 0; image < 2; ++image) {
         for (int y = -1; y + 3 <= 8; y += 2) {
-            for (int x = -1; x + 3 <= 8; x += 2) products += 9.0 * 3 * 3 * (6 / 3);
+            for (int x = -1; x + 3 <= 8; x += 2) products += 9.0 * 3 * 3 * channels_of_group;
         }
     }
     CHECK(work.operations.value() == 2 * products);
