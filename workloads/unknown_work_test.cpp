@@ -7,7 +7,6 @@
 #include <doctest/doctest.h>
 
 using namespace warptime;
-using workloads::UnknownWork;
 
 TEST_CASE("unknown work takes what a copy of its bytes takes, or its operations at the fp32 peak") {
     const auto engine = model::analytical::make_engine();
