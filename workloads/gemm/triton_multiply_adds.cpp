@@ -45,13 +45,13 @@ BlockedReads blocked_reads(const Problem& problem, const Config& config, bool is
     const BlockedLanes lanes = blocked_lanes(config);
     const LaneSide& side = is_a ? lanes.rows : lanes.columns;
     const bool along_k = (is_a ? problem.a_major : problem.b_major) == Major::k;
-    const int widest = widest_load / hw::bytes_of(problem.multiplied());
+    const int most_elements = widest_load / hw::bytes_of(problem.multiplied());
     if (along_k) {
-        const int elements = std::min(widest, config.cta_k);
+        const int elements = std::min(most_elements, config.cta_k);
         return {std::int64_t{side.held} * config.cta_k / elements, elements,
                 std::int64_t{side.neighbours} * config.cta_k};
     }
-    const int elements = std::min(widest, side.neighbours);
+    const int elements = std::min(most_elements, side.neighbours);
     return {std::int64_t{side.held} * config.cta_k / elements, elements, side.neighbours};
 }
 
