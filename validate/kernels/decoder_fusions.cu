@@ -35,18 +35,6 @@ __device__ inline uint2 quantized(const float (&from)[8], float scale) {
     return {words[0], words[1]};
 }
 
-template <class Combine>
-__device__ float across_block(float value, float* shared, Combine combine) {
-    for (int step = 16; step > 0; step /= 2)
-        value = combine(value, __shfl_xor_sync(0xffffffffU, value, step));
-    __syncthreads();
-    if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = value;
-    __syncthreads();
-    value = shared[0];
-    for (int w = 1; w < blockDim.x / 32; ++w) value = combine(value, shared[w]);
-    return value;
-}
-
 /// A CTA a token, `each` vectors a thread in registers: the residual is written back, the normed row as int8.
 template <int each>
 __global__ void add_norm_quantize(const Eight* in, Eight* residual, const Eight* gains, uint2* out,

@@ -186,6 +186,19 @@ void check_close(const std::vector<T>& values, const std::vector<double>& expect
     }
 }
 
+/// What all threads of a block combine to, by warps and then by each thread; `shared` holds a value a warp.
+template <class Combine>
+__device__ float across_block(float value, float* shared, Combine combine) {
+    for (int step = 16; step > 0; step /= 2)
+        value = combine(value, __shfl_xor_sync(0xffffffffU, value, step));
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = value;
+    __syncthreads();
+    value = shared[0];
+    for (int w = 1; w < blockDim.x / 32; ++w) value = combine(value, shared[w]);
+    return value;
+}
+
 /// The main function of every program.
 inline int run(void (*body)()) {
     const char* repeat = std::getenv("TEXTBOOK_REPEAT");

@@ -5,18 +5,6 @@
 
 using namespace textbook;
 
-template <class Combine>
-__device__ float across_block(float value, float* shared, Combine combine) {
-    for (int step = 16; step > 0; step /= 2)
-        value = combine(value, __shfl_xor_sync(0xffffffffU, value, step));
-    __syncthreads();
-    if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = value;
-    __syncthreads();
-    value = shared[0];
-    for (int w = 1; w < blockDim.x / 32; ++w) value = combine(value, shared[w]);
-    return value;
-}
-
 __global__ void penalize(float* scores, const int* history, int words, int length, float penalty) {
     const int row = blockIdx.x;
     for (int i = threadIdx.x; i < length; i += blockDim.x) {
