@@ -271,7 +271,7 @@ struct Trips {
 };
 /// What the slowest warps do where warps differ. Negative: what warps do on average.
 struct SlowestWarps {
-    double of_cta = -1.0;   ///< mean over the CTAs, of each one's slowest warp
+    double of_cta = -1.0;   ///< of the slowest warp from barrier to barrier, mean over the CTAs
     double of_grid = -1.0;  ///< of the slowest warp of all
     friend bool operator==(const SlowestWarps&, const SlowestWarps&) = default;
 };

@@ -74,7 +74,7 @@ std::span<const ParameterInfo> parameters_of(Op op) {
                 list.push_back(
                     {"implementation", Kind::choice, false, "nccl", implementations,
                      "how messages are parted among channels: nccl, as NCCL 2.28 does; nccl_by_part, as "
-                     "older versions do",
+                     "versions before and after it do",
                      false});
             } else {
                 list.push_back(
