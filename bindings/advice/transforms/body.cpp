@@ -505,7 +505,8 @@ bool privatize_atomics(Kernel& kernel, const hw::Gpu& gpu) {
     }
     bool changed = false;
     for (const mk::Id id : bins) {
-        const mk::Buffer& global = kernel.buffers[static_cast<std::size_t>(id)];
+        // A copy: the buffer added below may move the others.
+        const mk::Buffer global = kernel.buffers[static_cast<std::size_t>(id)];
         const std::int64_t bytes = global.bytes();
         const std::int64_t base = kernel.static_shared + kernel.dynamic_shared;
         const bool read =
