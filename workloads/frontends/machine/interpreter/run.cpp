@@ -296,6 +296,7 @@ class Runner {
             warp.depth = warp.waits = warp.looked_by = warp.waited_by = 0;
             warp.poll = 0;
             warp.in_vain = false;
+            warp.turn_over = false;
             warp.clock_reads = 0;
             warp.ready = 0.0;
             warp.cluster_generation = 0;
@@ -372,6 +373,10 @@ class Runner {
                     rotate(warp);
                     break;
                 }
+                if (warp.turn_over) {
+                    warp.turn_over = false;
+                    rotate(warp);
+                }
             } else if (flow == Flow::waiting) {
                 warp.waiting = true;
                 rotate(warp);
@@ -384,9 +389,8 @@ class Runner {
                 }
             }
         }
-        if (executed >= turn) {
-            rotate(warp);
-        }
+        // Code between two jumps may count on uniform registers, which all groups of lanes share.
+        warp.turn_over = warp.turn_over || executed >= turn;
         warp.executed += executed;
         launch_.clock += executed;
         if (launch_.instruction_limit != 0 && warp.executed > launch_.instruction_limit) {

@@ -131,5 +131,32 @@ TEST_CASE("a uniform register is what vector instructions read in every lane") {
     }));
 }
 
+TEST_CASE("groups of lanes that have parted do not take turns between a uniform register and its use") {
+    // Each side loops for several turns with its own number in the same register.
+    const auto side = [](const std::string& name, int number, int idle) {
+        std::vector<std::string> lines{name + ":", fmt::format("UMOV UR8, {:#x}", number)};
+        lines.insert(lines.end(), static_cast<std::size_t>(idle), "NOP");
+        lines.insert(lines.end(), {"IADD3 R20, R20, UR8, RZ", "IADD3 R21, R21, 0x1, RZ",
+                                   "ISETP.LT.AND P1, PT, R21, 0xbb8, PT", "@P1 BRA `(" + name + ")"});
+        return lines;
+    };
+    std::vector<std::string> lines{"MOV R20, RZ", "MOV R21, RZ", "BSSY B0, `(join)", "@P0 BRA `(other)"};
+    const auto append = [&lines](const std::vector<std::string>& more) {
+        lines.insert(lines.end(), more.begin(), more.end());
+    };
+    append(side("one", 1, 9));
+    lines.emplace_back("BRA `(join)");
+    append(side("other", 3, 12));
+    append({"join:", "BSYNC B0"});
+    const LaneProgram program(lines, {"P0"}, {"R20"});
+    Words sides(lanes);
+    for (std::size_t lane = 0; lane < lanes; ++lane) sides[lane] = lane % 3 == 0 ? 1 : 0;
+    const std::vector<Words> results = program({sides});
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+        CAPTURE(lane);
+        CHECK(results[0][lane] == (sides[lane] != 0 ? 9000U : 3000U));
+    }
+}
+
 }  // namespace
 }  // namespace warptime::workloads::frontends::machine

@@ -61,6 +61,7 @@ struct Warp {
     double ready = 0.0;           ///< cycle at which it goes on, in a launch that races
     std::uint16_t poll = 0;       ///< as in Group
     bool in_vain = false;
+    bool turn_over = false;  ///< its next jump lets another group of its lanes go on
     std::array<Mask, named_barriers> barrier_pending{};  ///< lanes that have arrived and not yet passed
     std::array<Mask, predicate_places> predicates{};
     bool waiting = false;  ///< the last instruction returned Flow::waiting
