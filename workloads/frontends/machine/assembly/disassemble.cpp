@@ -77,7 +77,7 @@ bool names_code(std::string_view opcode) {
 bool takes_reals(std::string_view opcode) {
     constexpr std::array names{"FADD", "FADD32I", "FMUL",  "FMUL32I", "FFMA", "FFMA32I", "FSETP",
                                "FSET", "FSEL",    "FMNMX", "FSWZADD", "FRND", "MUFU",    "DADD",
-                               "DMUL", "DFMA",    "DSETP", "DMNMX",   "F2F",  "F2I"};
+                               "DMUL", "DFMA",    "DSETP", "DMNMX",   "F2F",  "F2I",     "FCHK"};
     return std::ranges::find(names, opcode) != names.end();
 }
 

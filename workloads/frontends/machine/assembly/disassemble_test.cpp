@@ -220,6 +220,7 @@ TEST_CASE("numbers of instructions on reals are what the encoding holds") {
     CHECK(value_of("FFMA.FTZ", "R4,R4,2.5,R6", 2).value == 0xc0080000);
     CHECK(value_of("MUFU.RSQ", "R0,-QNAN ", 1).value == 0xc0080000);
     CHECK(value_of("FSEL", "R21,-|R17|,+INF ,P1", 2).value == 0xc0080000);
+    CHECK(value_of("FCHK", "P0,R6,7", 2).value == 0xc0080000);
     // Instructions on integers, and halves, whose two numbers share the word, stay as printed.
     CHECK(value_of("IADD3", "R3,R3,-0x2,RZ", 2).value == -2);
     CHECK_FALSE(value_of("IADD3", "R3,R3,-0x2,RZ", 2).is_real);
