@@ -196,6 +196,12 @@ void follow_meetings(const Code& code, const TraceRecorder& trace, const std::ve
         const auto one = by_one.find(pc);
         of_cta = one == by_one.end() ? times / ctas : of_cta * times / one->second;
     }
+    for (const auto& [pc, times] : by_one) {
+        const auto known = role.frequency.find(pc);
+        const bool never_slowest = !between.contains(pc);
+        if (never_slowest && known != role.frequency.end() && known->second.slowest.of_cta > 0.0)
+            known->second.slowest.of_cta = 0.0;
+    }
 }
 
 /// Executions by the slowest of the role's warps: in each traced CTA, and of all of them.

@@ -409,6 +409,24 @@ TEST_CASE("code that the slowest warp leaves out is executed by none of the slow
     CHECK(frequency.at(14).slowest == model::kernel::SlowestWarps{0.0, 0.0});
 }
 
+TEST_CASE("of two branches before a barrier the slowest warp executes one, whoever executes most in all") {
+    // Warp 0 executes most in all, warp 1 most before the barrier: four instructions of warp 0 do not count.
+    const Program program(
+        joined({{"S2R R0, SR_TID.X", "ISETP.LT.AND P0, PT, R0, 0x20, PT", "@!P0 BRA `(other)"},
+                Lines(4, "NOP"),
+                {"BRA `(meet)", "other:"},
+                Lines(6, "NOP"),
+                {"meet:", "BAR.SYNC.DEFER_BLOCKING 0x0", "@!P0 EXIT"},
+                Lines(8, "NOP")}));
+    const RoleBodies bodies = bodies_of(program, TracedRun(program, launch(3, 64)));
+    REQUIRE(bodies.roles.size() == 1);
+    const auto& frequency = bodies.roles[0].frequency;
+    for (std::uint32_t pc = 3; pc < 8; ++pc) CHECK(frequency.at(pc).slowest.of_cta == 0.0);
+    for (std::uint32_t pc = 8; pc < 14; ++pc) CHECK(frequency.at(pc).slowest.of_cta == 1.0);
+    CHECK(frequency.at(16).slowest.of_cta == 1.0);
+    CHECK(frequency.at(3).times == 0.5);
+}
+
 TEST_CASE("the slowest warps of several roles are not known where the trace was cut") {
     const Program program(
         joined({{"S2R R0, SR_TID.X", "ISETP.GE.AND P0, PT, R0, 0x20, PT", "@P0 BRA `(other)"},
