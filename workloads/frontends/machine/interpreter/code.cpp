@@ -4,6 +4,7 @@
 #include "hw/error.hpp"
 #include "workloads/frontends/machine/interpreter/launch.hpp"
 #include "workloads/frontends/machine/interpreter/modifiers.hpp"
+#include "workloads/frontends/machine/interpreter/pace.hpp"
 #include "workloads/frontends/machine/interpreter/races.hpp"
 
 #include <fmt/format.h>
@@ -169,6 +170,7 @@ Code decode_module(Module module, std::vector<AssemblyFunction> assembly) {
     for (const Code::Place& place : code.places) functions.emplace_back(place.first, place.count);
     code.polls = find_polls(code.lines, functions, code.instructions);
     code.races = find_races(code.lines, functions, code.instructions);
+    find_load_waits(code.lines, functions, code.instructions);
     return code;
 }
 

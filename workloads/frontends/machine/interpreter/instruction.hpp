@@ -78,6 +78,7 @@ struct Instruction {
     bool looks = false;             ///< reads what its polling loop waits for
     bool tells = false;             ///< in code that polls: may end a wait
     bool ends_turn = false;         ///< in code that polls or races: others run before what was read is used
+    bool waits_for_load = false;    ///< its scoreboards are set by loads from global memory
     Control control;
 };
 

@@ -109,11 +109,12 @@ inline constexpr std::uint32_t shared_offset_mask = (1U << cluster_rank_shift) -
 
 struct Code;
 
-/// What the warps executed that executed most, by instruction.
+/// What the slowest warps (pace.hpp) executed, by instruction.
 struct SlowestWarpCounts {
     std::vector<std::uint64_t> of_ctas;  ///< added up over the CTAs, of each one's slowest warp
     std::vector<std::uint32_t> of_grid;
     std::uint64_t executed = 0;  ///< by the grid's slowest warp
+    std::uint64_t cycles = 0;    ///< of the same warp
 };
 
 struct Launch {

@@ -6,6 +6,7 @@
 #include "workloads/frontends/machine/interpreter/constant_bank.hpp"
 #include "workloads/frontends/machine/interpreter/groups.hpp"
 #include "workloads/frontends/machine/interpreter/lanes.hpp"
+#include "workloads/frontends/machine/interpreter/pace.hpp"
 
 #include <fmt/format.h>
 
@@ -116,6 +117,7 @@ class Runner {
         launch_.accesses.resize(code.code->instructions.size());
         launch_.touched.resize(code.code->instructions.size());
         launch_.l2 = options.chip.l2;
+        load_latency_ = static_cast<std::uint64_t>(options.chip.l2.latency);
         launch_.atomic_places.resize(code.code->instructions.size());
         launch_.slowest.of_ctas.resize(code.code->instructions.size());
         launch_.slowest.of_grid.resize(code.code->instructions.size());
@@ -164,6 +166,7 @@ class Runner {
             result.accesses[i].touched = launch_.touched[i].count();
         result.slowest = std::move(launch_.slowest);
         result.hand_overs = std::move(launch_.hand_overs);
+        result.load_latency = load_latency_;
         result.executed = launch_.clock;
         result.ctas_run = ended_ * cluster_ctas_;
         note_skews(result);
@@ -292,6 +295,7 @@ class Runner {
             warp.groups.clear();
             warp.barrier_pending.fill(0);
             warp.executed = 0;
+            warp.cycles = 0;
             warp.heard = {};
             warp.depth = warp.waits = warp.looked_by = warp.waited_by = 0;
             warp.poll = 0;
@@ -332,6 +336,7 @@ class Runner {
     /// Runs a warp until it waits, ends, or has had its turn. Gives the instructions that it executed.
     std::uint64_t run_warp(Warp& warp) {
         std::uint64_t executed = 0;
+        std::uint64_t cycles = 0;
         Observer* const observer = warp.cta->traced ? launch_.observer : nullptr;
         InstructionCounts* const counts = launch_.counts.data();
         while (executed < turn) {
@@ -355,6 +360,7 @@ class Runner {
                     own.enabled_threads += static_cast<unsigned>(std::popcount(guarded));
                 }
                 ++executed;
+                cycles += pace_of(instruction, load_latency_);
                 if (observer != nullptr) {
                     observer->instruction(warp, warp.pc, warp.active, guarded);
                 }
@@ -392,6 +398,7 @@ class Runner {
         // Code between two jumps may count on uniform registers, which all groups of lanes share.
         warp.turn_over = warp.turn_over || executed >= turn;
         warp.executed += executed;
+        warp.cycles += cycles;
         launch_.clock += executed;
         if (launch_.instruction_limit != 0 && warp.executed > launch_.instruction_limit) {
             fault(warp, instructions_[warp.pc], 0,
@@ -428,10 +435,11 @@ class Runner {
     void note_slowest(const Slot& slot) {
         SlowestWarpCounts& slowest = launch_.slowest;
         for (const auto& cta : slot.ctas) {
-            const Warp& warp = *std::ranges::max_element(cta->warps, {}, &Warp::executed);
+            const Warp& warp = *std::ranges::max_element(cta->warps, {}, &Warp::cycles);
             const std::span<const std::uint32_t> counts(warp.counts, slowest.of_ctas.size());
             std::ranges::transform(slowest.of_ctas, counts, slowest.of_ctas.begin(), std::plus<>{});
-            if (warp.executed > slowest.executed) {
+            if (warp.cycles > slowest.cycles) {
+                slowest.cycles = warp.cycles;
                 slowest.executed = warp.executed;
                 std::ranges::copy(counts, slowest.of_grid.begin());
             }
@@ -681,6 +689,7 @@ class Runner {
     std::uint64_t ended_ = 0;
     std::vector<Row> constant_rows_;
     std::vector<std::uint32_t> first_counts_;  ///< of the first CTA that ended, by warp and instruction
+    std::uint64_t load_latency_ = 1;           ///< cycles from a load to its data in the L2
     bool alike_ = true;                        ///< all CTAs that have ended executed the same
     std::vector<Slot> slots_;
     std::vector<std::uint64_t> traced_;

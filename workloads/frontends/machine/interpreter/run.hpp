@@ -32,6 +32,7 @@ struct LaunchCounts {
     std::vector<InstructionCounts> instructions;  ///< by instruction of the code, of the CTAs that ran
     std::vector<AccessCounts> accesses;
     SlowestWarpCounts slowest;
+    std::uint64_t load_latency = 1;  ///< cycles from a load to its data in the L2, as the slowest were chosen
     HandOvers hand_overs;
     /// By instruction: what it asks of the slice that is asked most, by the mean. Of loads and stores in a
     /// launch that races (SliceQueues::skews), and of atomics.

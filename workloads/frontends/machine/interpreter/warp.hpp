@@ -47,6 +47,7 @@ struct Warp {
     Launch* launch = nullptr;
     std::uint64_t cluster_generation = 0;  ///< phase of the cluster's barrier that the warp arrived in
     std::uint64_t executed = 0;            ///< warp-instructions of the current CTA, for limits
+    std::uint64_t cycles = 0;              ///< of the current CTA, by pace.hpp
     std::uint64_t clock_reads = 0;         ///< in the current CTA, where the launch counts them
     std::vector<Group> groups;             ///< lanes that are not active
     std::uint32_t pc = 0;                  ///< index of the next instruction of the active lanes

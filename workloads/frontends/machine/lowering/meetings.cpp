@@ -30,9 +30,9 @@ std::vector<std::vector<Part>> phases_of(const WarpTrace& warp, const std::vecto
     return phases;
 }
 
-std::uint64_t executed(const std::vector<Part>& parts) {
+std::uint64_t cycles_of(const std::vector<Part>& parts, const PaceOfCode& pace) {
     std::uint64_t all = 0;
-    for (const Part& part : parts) all += part.count;
+    for (const Part& part : parts) all += pace.of(part.first, part.count);
     return all;
 }
 
@@ -47,7 +47,8 @@ std::vector<std::uint32_t> meetings(const Code& code) {
 }
 
 std::map<std::uint32_t, double> slowest_between_meetings(const CtaTrace& cta, const std::vector<int>& warps,
-                                                         const std::vector<std::uint32_t>& meetings) {
+                                                         const std::vector<std::uint32_t>& meetings,
+                                                         const PaceOfCode& pace) {
     std::vector<std::vector<std::vector<Part>>> by_warp;
     for (const int w : warps) {
         const WarpTrace& warp = cta.warps[static_cast<std::size_t>(w)];
@@ -58,7 +59,8 @@ std::map<std::uint32_t, double> slowest_between_meetings(const CtaTrace& cta, co
     std::map<std::uint32_t, double> times;
     for (std::size_t p = 0; !by_warp.empty() && p < by_warp.front().size(); ++p) {
         const auto& slowest = *std::ranges::max_element(
-            by_warp, {}, [p](const std::vector<std::vector<Part>>& phases) { return executed(phases[p]); });
+            by_warp, {},
+            [p, &pace](const std::vector<std::vector<Part>>& phases) { return cycles_of(phases[p], pace); });
         for (const Part& part : slowest[p]) {
             for (std::uint32_t pc = part.first; pc < part.first + part.count; ++pc) times[pc] += 1.0;
         }

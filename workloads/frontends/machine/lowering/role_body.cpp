@@ -158,19 +158,19 @@ BodyLoop* find_loop(BodyLoop& body, int loop) {
     return nullptr;
 }
 
-std::uint64_t executed(const WarpTrace& warp) {
+std::uint64_t cycles_of(const WarpTrace& warp, const PaceOfCode& pace) {
     std::uint64_t all = 0;
     for (const Stretch& stretch : warp.stretches) {
-        all += stretch.count;
+        all += pace.of(stretch.first, stretch.count);
     }
     return all;
 }
 
-/// Who executes most between two meetings is not always who executes most in all. Where the traced CTAs say
+/// Who takes longest between two meetings is not always who takes longest in all. Where the traced CTAs say
 /// so, what a CTA's slowest warp executes becomes what its slowest warps do from meeting to meeting. Warps
 /// that wait for words of others execute more the longer they wait, which makes them no slower.
 void follow_meetings(const Code& code, const TraceRecorder& trace, const std::vector<double>& weights,
-                     RoleBody& role) {
+                     const PaceOfCode& pace, RoleBody& role) {
     const bool polls =
         std::ranges::any_of(code.instructions, [](const Instruction& one) { return one.looks; });
     if (polls) return;
@@ -178,11 +178,11 @@ void follow_meetings(const Code& code, const TraceRecorder& trace, const std::ve
     std::map<std::uint32_t, double> between, by_one;
     for (std::size_t c = 0; !meet_at.empty() && c < trace.ctas().size(); ++c) {
         const CtaTrace& cta = *trace.ctas()[c];
-        const std::map<std::uint32_t, double> own = slowest_between_meetings(cta, role.warps, meet_at);
+        const std::map<std::uint32_t, double> own = slowest_between_meetings(cta, role.warps, meet_at, pace);
         if (own.empty()) return;
         for (const auto& [pc, times] : own) between[pc] += weights[c] * times;
         const int slowest = *std::ranges::max_element(
-            role.warps, {}, [&cta](int w) { return executed(cta.warps[static_cast<std::size_t>(w)]); });
+            role.warps, {}, [&](int w) { return cycles_of(cta.warps[static_cast<std::size_t>(w)], pace); });
         for (const Stretch& stretch : cta.warps[static_cast<std::size_t>(slowest)].stretches) {
             for (std::uint32_t pc = stretch.first; pc < stretch.first + stretch.count; ++pc)
                 by_one[pc] += weights[c];
@@ -206,7 +206,7 @@ void follow_meetings(const Code& code, const TraceRecorder& trace, const std::ve
 
 /// Executions by the slowest of the role's warps: in each traced CTA, and of all of them.
 void note_slowest(const TraceRecorder& trace, const std::vector<int>& members,
-                  const std::vector<double>& weights, RoleBody& role) {
+                  const std::vector<double>& weights, const PaceOfCode& pace, RoleBody& role) {
     for (auto& [pc, frequency] : role.frequency) {
         frequency.slowest = {0.0, 0.0};
     }
@@ -223,12 +223,12 @@ void note_slowest(const TraceRecorder& trace, const std::vector<int>& members,
         const WarpTrace* slowest = nullptr;
         for (const int w : members) {
             const WarpTrace& warp = trace.ctas()[c]->warps[static_cast<std::size_t>(w)];
-            if (slowest == nullptr || executed(warp) > executed(*slowest)) {
+            if (slowest == nullptr || cycles_of(warp, pace) > cycles_of(*slowest, pace)) {
                 slowest = &warp;
             }
         }
         each(*slowest, [&](model::kernel::SlowestWarps& own) { own.of_cta += weights[c] / ctas; });
-        if (slowest_of_all == nullptr || executed(*slowest) > executed(*slowest_of_all)) {
+        if (slowest_of_all == nullptr || cycles_of(*slowest, pace) > cycles_of(*slowest_of_all, pace)) {
             slowest_of_all = slowest;
         }
     }
@@ -239,6 +239,7 @@ void note_slowest(const TraceRecorder& trace, const std::vector<int>& members,
 
 RoleBodies role_bodies(const Code& code, const LaunchCounts& counts, const TraceRecorder& trace) {
     RoleBodies result;
+    const PaceOfCode pace(code.instructions, counts.load_latency);
     std::vector<const WarpTrace*> warps;
     for (const auto& cta : trace.ctas()) {
         for (const WarpTrace& warp : cta->warps) {
@@ -277,7 +278,7 @@ RoleBodies role_bodies(const Code& code, const LaunchCounts& counts, const Trace
                 }
             }
         }
-        if (!truncated && roles.size() > 1) note_slowest(trace, members, weights, role);
+        if (!truncated && roles.size() > 1) note_slowest(trace, members, weights, pace, role);
         for (auto& [pc, frequency] : role.frequency) {
             frequency.lanes /= std::max(frequency.times, 1e-9);
             frequency.times /= weight;
@@ -313,7 +314,7 @@ RoleBodies role_bodies(const Code& code, const LaunchCounts& counts, const Trace
                 }
             }
         }
-        follow_meetings(code, trace, weights, role);
+        follow_meetings(code, trace, weights, pace, role);
         for (const auto& [pc, frequency] : role.frequency) {
             const auto place = assigned.find(pc);
             BodyLoop* loop =
