@@ -51,9 +51,9 @@ Predictor::KnownBodies* Predictor::bodies_of(const OperatorInfo& info) {
 
 choice::Score Predictor::score_under(const model::prediction::Conditions& conditions) {
     const auto time = [this, &conditions](const choice::Candidate& candidate, double limit) {
-        const auto& [program, body] = candidate;
+        const auto& [program, body, bounded] = candidate;
         // The least time already makes some candidates slower than the best so far.
-        if (std::isfinite(limit) &&
+        if (std::isfinite(limit) && !bounded &&
             !(model::system::least_time(program, *choosing_, conditions, limit, body) < limit)) {
             scored_.emplace_back();
             return std::numeric_limits<double>::infinity();
@@ -64,11 +64,28 @@ choice::Score Predictor::score_under(const model::prediction::Conditions& condit
                                            const model::prediction::LaunchSizes& sizes, double limit) {
         return choosing_->least_time_of(body, sizes, conditions, limit);
     };
-    return {time, least};
+    // The same few bytes in every choice.
+    const auto clear = [this, &conditions, of = std::int64_t{0}, seconds = 0.0](std::int64_t bytes) mutable {
+        if (of == bytes) return seconds;
+        model::kernel::Program program;
+        program.add_memset(bytes);
+        of = bytes;
+        return seconds = model::system::evaluate(program, *choosing_, conditions).time;
+    };
+    return {time, least, clear};
+}
+
+const model::kernel::Program& Predictor::program() {
+    if (chosen_ != nullptr) {
+        choice::lower_chosen(*chosen_info_, *chosen_, *libraries_, *gpu_, program_);
+        chosen_ = nullptr;
+    }
+    return *last_;
 }
 
 void Predictor::lower(const Operation& operation, const model::prediction::Conditions& conditions) {
     last_ = &program_;
+    chosen_ = nullptr;
     scored_.clear();
     choice::lower(operation, *libraries_, *gpu_, score_under(conditions), choice_memory_, program_);
 }
@@ -82,6 +99,7 @@ model::prediction::Estimate Predictor::evaluate(const Operation& operation,
 
 model::prediction::Estimate Predictor::evaluate(const OperatorInfo& info, const Request& request,
                                                 const model::prediction::Conditions& conditions) {
+    chosen_ = nullptr;
     KnownBodies* bodies = request.is_open() ? nullptr : bodies_of(info);
     if (bodies != nullptr) {
         request.check(*gpu_);
@@ -91,9 +109,14 @@ model::prediction::Estimate Predictor::evaluate(const OperatorInfo& info, const 
     }
     last_ = &program_;
     scored_.clear();
+    if (request.is_open() && same_engine_) {
+        request.check(*gpu_);
+        chosen_info_ = &info;
+        chosen_ = choice::chosen(info, request, *libraries_, *gpu_, score_under(conditions), choice_memory_);
+        // The choice has predicted the kernel already.
+        return scored_[choice_memory_.chosen_call()];
+    }
     choice::lower(info, request, *libraries_, *gpu_, score_under(conditions), choice_memory_, program_);
-    // The choice has predicted the kernel already.
-    if (request.is_open() && same_engine_) return scored_[choice_memory_.chosen_call()];
     return model::system::evaluate(program_, *stages_, conditions);
 }
 

@@ -39,8 +39,8 @@ class Predictor {
                                                         const model::prediction::Conditions& conditions);
     [[nodiscard]] const hw::Gpu& gpu() const { return *gpu_; }
     [[nodiscard]] const libraries::Libraries& libraries() const { return *libraries_; }
-    /// The program that the last call lowered to.
-    [[nodiscard]] const model::kernel::Program& program() const { return *last_; }
+    /// The program of the last call, until the next one.
+    [[nodiscard]] const model::kernel::Program& program();
 
   private:
     struct KnownBodies;
@@ -63,6 +63,9 @@ class Predictor {
     model::kernel::Program program_;
     std::vector<std::unique_ptr<KnownBodies>> bodies_;  ///< one for each operator
     const model::kernel::Program* last_;
+    /// Operator and choice of the last call, while nobody has asked for its program.
+    const OperatorInfo* chosen_info_ = nullptr;
+    std::unique_ptr<Request> chosen_;
 };
 
 }  // namespace warptime::workloads

@@ -48,7 +48,7 @@ class Stages final : public prediction::Stages {
             return analytical::least_time(kernel, gpu_, conditions, limit).value();
         }
         const LeastWork& work = least_work_.of(kernel, body, gpu_);
-        return analytical::least_time(work, sizes_of(kernel), gpu_, conditions, limit).value();
+        return analytical::least_time(work, sizes_of(kernel, work), gpu_, conditions, limit).value();
     }
     [[nodiscard]] double least_time_of(prediction::BodyNumber body, const prediction::LaunchSizes& sizes,
                                        const Conditions& conditions, double limit) override {

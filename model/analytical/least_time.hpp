@@ -3,6 +3,7 @@
 // times at the highest clock. One is the main loops' time on the SM with the most items: tensor cores, shared
 // memory, and the SM's port to the L2. The other is the time of a CTA alone for its items, trip by trip.
 // A limit lowers the clock: tensor work that ends before the limit uses the tensor cores at least so much.
+// Where a launch's sizes say what is read and stored, the L2's slices and DRAM overlap with that time.
 // Ignores: everything else.
 // Source: three facts. The main loop's period is at least each server's time for all CTAs of the SM. The
 // period is also at least the time in which a CTA's warps issue, copy and wait in turn. See timeline.hpp,
@@ -25,12 +26,26 @@
 
 namespace warptime::model::analytical {
 
+/// What stands behind an item's main loop: cycles of its chain and of its busiest unit, by the bytes that the
+/// item sends. A chain is a maximum of sums, each with the transfer or without, so that it is convex in these
+/// bytes: the line through two of its points lies below it everywhere else.
+struct LeastStores {
+    double row_bytes = 0.0;  ///< of a box; 0: more than one op stores
+    double span = 0.0;       ///< bytes that leave at once; 0: whole rows
+    double least = 0.0;      ///< cycles of the chain if next to nothing is stored
+    double busiest = 0.0;    ///< cycles of the busiest unit likewise
+    std::array<double, 2> sent{},
+        chain{};  ///< bytes and cycles of two points near a whole tile; 0: not known
+};
+
 /// Work of an item's main loops in one trip, and what else of the bound the problem's sizes do not change.
 struct LeastWork {
-    /// Rows of the boxes that the bulk engine copies from a buffer.
+    /// Boxes that the bulk engine copies from a buffer.
     struct Rows {
         kernel::Id buffer = kernel::no_id;
         double rows = 0.0, bytes = 0.0;
+        double fetched = 0.0;   ///< rows asked of the L2, multicast counted once
+        std::int64_t high = 0;  ///< rows of a box, where boxes follow one another by tiles; otherwise 0
     };
     std::array<Rows, 2> rows{};  ///< others do not count
     std::size_t rows_count = 0;
@@ -41,11 +56,15 @@ struct LeastWork {
     double received_bytes = 0.0;  ///< by asynchronous copies
     double written_cycles = 0.0;  ///< of shared memory, for received bytes
     bool by_wgmma = false;
-    bool multicast = false;                     ///< received bytes are shared
-    bool by_lanes = false, in_bulk = false;     ///< kind of asynchronous copies
-    bool fed_by_others = false;                 ///< no role both copies and multiplies
-    bool alternates = false;                    ///< instances of a role take items in turn
-    bool in_ring = false;                       ///< a separate producer fills one stage a trip in bulk
+    bool multicast = false;                  ///< received bytes are shared
+    bool by_lanes = false, in_bulk = false;  ///< kind of asynchronous copies
+    bool fed_by_others = false;              ///< no role both copies and multiplies
+    bool alternates = false;                 ///< instances of a role take items in turn
+    bool in_ring = false;                    ///< a separate producer fills one stage a trip in bulk
+    bool stores_in_loop = false;             ///< to global memory
+    /// The boxes of `rows` are all that a trip reads: one buffer's go with the tile's row, the other's with
+    /// its column.
+    bool of_product = false;
     bool by_conditions = true;                  ///< no copied buffer has a place of its own before the kernel
     bool maps = false;                          ///< copies by tensor maps
     double copies = 0.0, copies_along_k = 0.0;  ///< by lanes, of one warp
@@ -58,9 +77,11 @@ struct LeastWork {
     std::int64_t ctas_per_sm = 0;
     int ahead = 0;            ///< stages_ahead
     double turnaround = 0.0;  ///< cycles between two CTAs of a slot
-    /// Of a warp's path before and behind the main loop. Known for kept work alone, since it costs more than
-    /// the rest of the bound.
+    /// Before the main loop, of a warp's path and the busiest unit. Known for kept work alone, since it costs
+    /// more than the rest of the bound.
     double straight_cycles = 0.0;
+    double sums_cycles = 0.0;  ///< of the arithmetic on each sum behind the loop; known likewise
+    LeastStores stores;
 };
 [[nodiscard]] LeastWork least_work(const kernel::Kernel& kernel, const hw::Gpu& gpu);
 
@@ -73,7 +94,8 @@ struct LeastWork {
                                      const prediction::Conditions& conditions,
                                      double limit = std::numeric_limits<double>::infinity());
 
-[[nodiscard]] prediction::LaunchSizes sizes_of(const kernel::Kernel& kernel);
+/// The sizes of a kernel with that work. What it stores is not known.
+[[nodiscard]] prediction::LaunchSizes sizes_of(const kernel::Kernel& kernel, const LeastWork& work);
 
 /// Keeps the work of numbered bodies, on one GPU that must stay as it is.
 class KeptLeastWork {

@@ -14,6 +14,7 @@
 
 #include <cmath>
 
+namespace machine = warptime::model::machine;
 namespace mk = warptime::model::kernel;
 namespace prediction = warptime::model::prediction;
 using namespace warptime::model::analytical;
@@ -95,13 +96,17 @@ TEST_CASE("kept work gives the same bound for other sizes of a body, and forgets
     REQUIRE(kept.find(7) != nullptr);
     // Kept work also has the way before and behind the loop.
     LeastWork loop = *kept.find(7);
-    const double whole = least_time(loop, sizes_of(other), gpu(), {}).value();
+    const double whole = least_time(loop, sizes_of(other, loop), gpu(), {}).value();
     CHECK(whole <= analyse(other, gpu(), {}).time.value());
     const ItemDemand item = item_demand(other, gpu(), load_latency(false, gpu()), 1);
-    CHECK(loop.straight_cycles == (item.before.chain + item.after.chain).value());
-    loop.straight_cycles = 0.0;
+    const auto busiest = [](const machine::Part& part) { return part.demand[part.demand.busiest()]; };
+    CHECK(loop.straight_cycles == (item.before.chain + busiest(item.before)).value());
+    CHECK(loop.stores.least == item.after.chain.value());
+    CHECK(loop.sums_cycles == item.after.demand[machine::Server::fp32].value());
+    loop.straight_cycles = loop.sums_cycles = 0.0;
+    loop.stores = {};
     const double expected = least_time(other, gpu(), {}).value();
-    CHECK(least_time(loop, sizes_of(other), gpu(), {}).value() == expected);
+    CHECK(least_time(loop, sizes_of(other, loop), gpu(), {}).value() == expected);
     CHECK(whole > expected);
     CHECK(least_time(one, gpu(), {}).value() != expected);
     static_cast<void>(kept.of(one, 7 + 16384, gpu()));

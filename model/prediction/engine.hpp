@@ -25,6 +25,10 @@ struct LaunchSizes {
     std::int64_t ctas = 1;
     bool one_per_cta = true;                ///< each CTA takes one item
     std::array<std::int64_t, 2> pitches{};  ///< bytes between rows of the first buffers; 0: not known
+    std::array<std::int64_t, 2> rows{};     ///< of the first buffers; 0: not known
+    double read_bytes = 0.0;                ///< distinct ones that all items read at least; 0: not known
+    double written_bytes = 0.0;             ///< that all items store at least; 0: not known
+    std::int64_t stored_pitch = 0;          ///< bytes between rows of what is stored; 0: not known
 };
 
 /// The stages of one engine on one GPU, for one thread. The caller keeps the stages as long as their memory

@@ -61,6 +61,9 @@ model::prediction::LaunchSizes ChoiceMemory::sizes_of(const KnownBody& known, co
     const std::int64_t items =
         ceil_div(ceil_div(problem.m, config.cta_m), config.cluster_m) * config.cluster_m *
         ceil_div(ceil_div(problem.n, config.cta_n), config.cluster_n) * config.cluster_n * problem.batch;
+    const auto batches = static_cast<double>(problem.batch);
+    const auto rows_a = static_cast<double>(problem.m), rows_b = static_cast<double>(problem.n);
+    const auto columns_k = static_cast<double>(problem.k);
     const std::int64_t row_of_a = problem.a_major == gemm::Major::k ? problem.k : problem.m;
     const std::int64_t row_of_b = problem.b_major == gemm::Major::k ? problem.k : problem.n;
     return {items,
@@ -68,7 +71,13 @@ model::prediction::LaunchSizes ChoiceMemory::sizes_of(const KnownBody& known, co
             known.most_ctas > 0 ? std::min(items, known.most_ctas) : items,
             config.schedule == model::kernel::ScheduleKind::one_per_cta,
             {(problem.lda > 0 ? problem.lda : row_of_a) * hw::bytes_of(problem.a),
-             (problem.ldb > 0 ? problem.ldb : row_of_b) * hw::bytes_of(problem.b)}};
+             (problem.ldb > 0 ? problem.ldb : row_of_b) * hw::bytes_of(problem.b)},
+            {problem.a_major == gemm::Major::k ? problem.m : problem.k,
+             problem.b_major == gemm::Major::k ? problem.n : problem.k},
+            batches *
+                (rows_a * columns_k * hw::bytes_of(problem.a) + rows_b * columns_k * hw::bytes_of(problem.b)),
+            batches * rows_a * rows_b * hw::bytes_of(problem.out),
+            (problem.ldc > 0 ? problem.ldc : problem.n) * hw::bytes_of(problem.out)};
 }
 
 const model::kernel::Program& ChoiceMemory::lower(const gemm::Problem& problem, const gemm::Config& config,

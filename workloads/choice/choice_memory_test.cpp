@@ -127,6 +127,12 @@ TEST_CASE("sizes of a launch are those of its lowering") {
         RC_ASSERT(sizes.ctas == kernel.grid.volume());
         RC_ASSERT(sizes.pitches[0] == kernel.buffers[0].stride[1] * 2);
         RC_ASSERT(sizes.pitches[1] == kernel.buffers[1].stride[1] * 2);
+        RC_ASSERT(sizes.rows[0] == kernel.buffers[0].extent[1]);
+        RC_ASSERT(sizes.rows[1] == kernel.buffers[1].extent[1]);
+        RC_ASSERT(sizes.read_bytes ==
+                  2.0 * static_cast<double>(kernel.buffers[0].elements() + kernel.buffers[1].elements()));
+        RC_ASSERT(sizes.written_bytes == 2.0 * static_cast<double>(kernel.buffers[2].elements()));
+        RC_ASSERT(sizes.stored_pitch == kernel.buffers[2].stride[1] * 2);
         // A second lowering leaves the number as it is.
         const auto number = known->body;
         (void)memory.lower(p, config, known);

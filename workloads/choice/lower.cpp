@@ -81,18 +81,25 @@ std::unique_ptr<Request> chosen(const OperatorInfo& info, const Request& open,
     throw Error("op", std::string(info.name), "an operator whose kernel is given");
 }
 
+void lower_chosen(const OperatorInfo& info, const Request& closed, const libraries::Libraries& libraries,
+                  const hw::Gpu& gpu, model::kernel::Program& program) {
+    program.clear();
+    closed.lower(libraries, gpu, program);
+    if (info.name != gemm::operator_name) return;
+    const gemm::Problem& problem = static_cast<const gemm::GemmRequest&>(closed).problem;
+    std::string caution = caution_of_choice(problem, libraries.gemm_families, gpu);
+    if (!caution.empty()) program.warnings.push_back(std::move(caution));
+}
+
 void lower(const OperatorInfo& info, const Request& request, const libraries::Libraries& libraries,
            const hw::Gpu& gpu, const Score& score, ChoiceMemory& memory, model::kernel::Program& program) {
     request.check(gpu);
-    const std::unique_ptr<Request> closed =
-        request.is_open() ? chosen(info, request, libraries, gpu, score, memory) : nullptr;
-    program.clear();
-    (closed != nullptr ? *closed : request).lower(libraries, gpu, program);
-    if (closed != nullptr && info.name == gemm::operator_name) {
-        const gemm::Problem& problem = static_cast<const gemm::GemmRequest&>(request).problem;
-        std::string caution = caution_of_choice(problem, libraries.gemm_families, gpu);
-        if (!caution.empty()) program.warnings.push_back(std::move(caution));
+    if (request.is_open()) {
+        lower_chosen(info, *chosen(info, request, libraries, gpu, score, memory), libraries, gpu, program);
+        return;
     }
+    program.clear();
+    request.lower(libraries, gpu, program);
 }
 
 void lower(const OperatorInfo& info, const Request& request, const libraries::Libraries& libraries,

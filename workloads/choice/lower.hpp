@@ -14,6 +14,11 @@ namespace warptime::workloads::choice {
                                               const libraries::Libraries& libraries, const hw::Gpu& gpu,
                                               const Score& score, ChoiceMemory& memory);
 
+/// Refills `program` with what `chosen` has made of a request, and says what a user should know of the
+/// choice.
+void lower_chosen(const OperatorInfo& info, const Request& closed, const libraries::Libraries& libraries,
+                  const hw::Gpu& gpu, model::kernel::Program& program);
+
 /// Refills `program`. Throws Error naming the parameter for a request that cannot run.
 void lower(const OperatorInfo& info, const Request& request, const libraries::Libraries& libraries,
            const hw::Gpu& gpu, const Score& score, ChoiceMemory& memory, model::kernel::Program& program);

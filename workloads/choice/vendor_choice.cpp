@@ -5,6 +5,7 @@
 #include "workloads/choice/library_picks.hpp"
 #include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/library_kernel.hpp"
+#include "workloads/gemm/lower.hpp"
 
 #include <fmt/format.h>
 
@@ -166,7 +167,10 @@ double least_of(const BoundedPick& pick, const Problem& problem, const Score& sc
         pick.known->body == model::prediction::unknown_body) {
         return 0.0;
     }
-    return score.least(pick.known->body, ChoiceMemory::sizes_of(*pick.known, problem, pick.config), limit);
+    const bool counts = pick.config.schedule == model::kernel::ScheduleKind::dynamic_counter;
+    const double before = counts && score.clear != nullptr ? score.clear(gemm::bytes_of_tile_counter) : 0.0;
+    return before + score.least(pick.known->body, ChoiceMemory::sizes_of(*pick.known, problem, pick.config),
+                                limit - before);
 }
 
 /// Picks of a list that `memory` has not had yet and that may take less than `limit`.
@@ -194,11 +198,14 @@ TimedConfig fastest_pick(const Problem& problem, std::span<const int> numbers, d
                          const hw::Gpu& gpu, const Score& score, ChoiceMemory& memory) {
     bound_picks(problem, numbers, limit, libraries, table, gpu, score, memory);
     const std::vector<BoundedPick>& picks = memory.bounded_picks;
-    // The sooner a fast pick has been predicted, the fewer others are.
+    // The sooner a fast pick has been predicted, the fewer others are. Picks of which nothing is known come
+    // last: their descriptions give a bound, which then has a limit to meet.
     std::vector<std::size_t>& order = memory.order;
     order.resize(picks.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::sort(order.begin(), order.end(), [&picks](std::size_t one, std::size_t other) {
+        const bool known = 0.0 < picks[one].least;
+        if (known != (0.0 < picks[other].least)) return known;
         return picks[one].least != picks[other].least ? picks[one].least < picks[other].least : one < other;
     });
     TimedConfig best;
@@ -210,10 +217,11 @@ TimedConfig fastest_pick(const Problem& problem, std::span<const int> numbers, d
             std::min(limit, at < place ? std::nextafter(best.time, std::numeric_limits<double>::infinity())
                                        : best.time);
         if (!(pick.least < below) || !(least_of(pick, problem, score, below) < below)) continue;
+        const bool bounded = 0.0 < pick.least;
         const model::kernel::Program& program = memory.lower(problem, pick.config, pick.known);
         memory.count_call();
         const auto body = pick.known == nullptr ? model::prediction::unknown_body : pick.known->body;
-        const double time = score.time({program, body}, below);
+        const double time = score.time({program, body, bounded}, below);
         if (!(time < below)) continue;
         best = {pick.config, time, memory.calls() - 1};
         place = at;

@@ -14,6 +14,7 @@
 #include "workloads/gemm/problem.hpp"
 #include "workloads/libraries/library.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <type_traits>
@@ -23,9 +24,11 @@
 namespace warptime::workloads::choice {
 
 /// A kernel that the library might launch. `body`: the number of its first kernel in a ChoiceMemory.
+/// `bounded`: the score has bounded its time by sizes, below the limit.
 struct Candidate {
     const model::kernel::Program& program;
     model::prediction::BodyNumber body = model::prediction::unknown_body;
+    bool bounded = false;
 };
 
 /// Predicted seconds of candidates.
@@ -34,7 +37,10 @@ struct Score {
     using Least = std::function<double(model::prediction::BodyNumber, const model::prediction::LaunchSizes&,
                                        double limit)>;
 
-    Score(Time of_candidate, Least of_body) : time(std::move(of_candidate)), least(std::move(of_body)) {}
+    using Clear = std::function<double(std::int64_t bytes)>;
+
+    Score(Time of_candidate, Least of_body, Clear of_memory = nullptr)
+        : time(std::move(of_candidate)), least(std::move(of_body)), clear(std::move(of_memory)) {}
     /// A score that knows programs alone.
     template <class OfProgram>
     requires std::is_invocable_r_v<double, OfProgram, const model::kernel::Program&, double> Score(
@@ -48,6 +54,8 @@ struct Score {
     /// Seconds that `time` does not fall below, or at least `limit` if `time` does not either. For candidates
     /// whose body `time` has seen; null: nothing is known before.
     Least least;
+    /// Seconds of a step that clears so many bytes before the kernel; null: not known.
+    Clear clear;
 };
 
 /// The number of splits to try after `split` in families whose splits are searched; 0: the search ends.

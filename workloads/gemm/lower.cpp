@@ -40,9 +40,9 @@ void check_cluster(const Config& c, const hw::Gpu& gpu) {
 /// Clears the memory in which the kernel counts. The counters hold tiles handed out, or CTAs that have
 /// finished a tile.
 void add_counters(const Problem& p, const Config& c, mk::Program& program) {
-    constexpr std::int64_t of_tiles = 4, of_tile = 8;
+    constexpr std::int64_t of_tile = 8;
     if (c.schedule == mk::ScheduleKind::dynamic_counter) {
-        program.add_memset(of_tiles);
+        program.add_memset(bytes_of_tile_counter);
     }
     if (c.split_k > 1 && c.reduction == Reduction::last_cta) {
         program.add_memset(of_tile * ceil_div(p.m, c.cta_m) * ceil_div(p.n, c.cta_n) * p.batch);

@@ -10,6 +10,9 @@
 
 namespace warptime::workloads::gemm {
 
+/// Bytes that a memory set clears where a counter hands out tiles.
+inline constexpr std::int64_t bytes_of_tile_counter = 4;
+
 /// Adds to `program` the kernel of this tiling, memory sets before it, and the reduction of splits after it.
 /// Throws Error for a tiling that cannot run; the error names resource, need and limit.
 void lower(const Problem& problem, const Config& config, const hw::Gpu& gpu, model::kernel::Program& program);
