@@ -85,6 +85,10 @@ def test_conditions_reach_the_model() -> None:
     assert turns.time_us[0] < turns.time_us[1] < turns.time_us[2]
     in_turn = wt.predict("copy", n=2**22, gpu="h200-sxm", cache="warm", between="30MB")
     assert in_turn.time_us == turns.time_us[1] and in_turn.conditions["between"] == 3e7
+    rotated = wt.predict_batch("gemm", **at, cache="warm", between=1e9, in_turn=["", "b", "c"])
+    assert rotated.time_us[0] >= rotated.time_us[1] >= rotated.time_us[2]
+    weights = wt.predict("gemm", **at, cache="warm", between=1e9, in_turn="b")
+    assert weights.time_us == rotated.time_us[1] and weights.conditions["in_turn"] == "b"
     # Reads and writes that are equally fast but for check bits.
     alike = wt.gpu("l40s", {"dram.read_efficiency": "0.8", "dram.write_efficiency": "0.8"})
     copies = wt.predict_batch("copy", n=2**28, gpu=alike, ecc=["on", "off"])
