@@ -44,7 +44,6 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("gemm", {"between": 1e6}, "between", "1000000", "cache warm"),
     ("gemm", {"cache": "warm", "between": -1}, "between", "-1", "bytes from 0"),
     ("gemm", {"cache": "warm", "in_turn": "b"}, "in_turn", "b", "between above 0"),
-    ("gemm", {"cache": "warm", "between": 1e6, "in_turn": "w"}, "in_turn", "w", "one of a, b, c"),
     ("gemm", {"engine": "analitical"}, "engine", "analitical", "analytical"),
     ("gemm", {"m": 2**40, "n": 2**40}, "gemm size", "gemm", "fits"),
 ]
