@@ -82,6 +82,7 @@ model::prediction::Conditions conditions_of(const RecordedRow& row) {
     if (!row.duty.empty()) conditions.duty = model::prediction::parse_duty(row.duty);
     if (!row.data.empty()) conditions.data = model::prediction::parse_operand_data(row.data);
     if (!row.between.empty()) workloads::set_condition(conditions, "between", row.between);
+    if (!row.in_turn.empty()) workloads::set_condition(conditions, "in_turn", row.in_turn);
     return conditions;
 }
 

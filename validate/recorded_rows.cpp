@@ -117,6 +117,10 @@ RecordedRow row_of(const Fields& fields) {
     if (!row.between.empty() && row.cache != "warm") {
         throw Error(fields.where("between"), row.between, "nothing, unless cache is warm");
     }
+    row.in_turn = fields.text_if_there("in_turn");
+    if (!row.in_turn.empty() && row.between.empty()) {
+        throw Error(fields.where("in_turn"), row.in_turn, "nothing, unless between says what comes between");
+    }
     if (const std::string nodes = fields.text_if_there("graph_nodes"); !nodes.empty()) {
         if (row.quantity != "interval_us") {
             throw Error(fields.where("graph_nodes"), nodes, "nothing, unless the quantity is interval_us");
@@ -238,9 +242,10 @@ fs::path find_recorded(const fs::path& data) {
 }
 
 std::string identity_of(const RecordedRow& row) {
-    return fmt::format("{}\n{} {}\n{}\n{}\n{}\n{}\n{}\n{}{}{}", row.suite, row.op, row.params,
+    return fmt::format("{}\n{} {}\n{}\n{}\n{}\n{}\n{}\n{}{}{}{}{}", row.suite, row.op, row.params,
                        row.implementation, row.gpu, row.cache, row.duty, row.data, row.quantity,
-                       row.between.empty() ? "" : "\n", row.between);
+                       row.between.empty() ? "" : "\n", row.between, row.in_turn.empty() ? "" : "\n",
+                       row.in_turn);
 }
 
 }  // namespace warptime::validate

@@ -42,7 +42,7 @@ inline constexpr std::array<std::string_view, 24> recorded_columns = {"suite",
                                                                       "date"};
 
 /// Columns that a file may leave out where no row of it has a value.
-inline constexpr std::array<std::string_view, 2> optional_columns = {"between", "graph_nodes"};
+inline constexpr std::array<std::string_view, 3> optional_columns = {"between", "in_turn", "graph_nodes"};
 
 /// One recorded row. An optional number that is empty in the file is NaN here.
 struct RecordedRow {
@@ -56,6 +56,7 @@ struct RecordedRow {
     double sm_clock_mhz = 0.0, mem_clock_mhz = 0.0, kernel_clock_mhz = 0.0;
     std::string driver, cuda, library, board, date;
     std::string between;  ///< bytes of other launches between two runs, as the condition has it
+    std::string in_turn;  ///< operands that take turns with those of these launches; empty: all
     std::int64_t graph_nodes =
         0;                  ///< of an interval: nodes of the graph that ran again and again; 0: a stream
     std::string file;       ///< name in errors and in the scoreboard

@@ -70,6 +70,21 @@ TEST_CASE("a file may say what other launches touch between two runs of a warm r
     CHECK(fault(with("cold", "64MiB")).find("column between: got '64MiB'") != std::string::npos);
 }
 
+TEST_CASE("a file may say which operands of a warm row take turns") {
+    const auto with = [](const std::string& between, const std::string& in_turn) {
+        std::string text = fixture::header + fixture::line("copy", "copy", "dtype=bf16 n=1024", 12.5);
+        text.pop_back();
+        text = replaced(text, "\n", ",between,in_turn\n");
+        return replaced(text, "flushed", "warm") + "," + between + "," + in_turn + "\n";
+    };
+    const auto row = fixture::read(with("64MiB", "in")).rows.at(0);
+    CHECK(validate::conditions_of(row).in_turn.front() == warptime::model::kernel::Name("in"));
+    const auto all = fixture::read(with("64MiB", "")).rows.at(0);
+    CHECK(validate::conditions_of(all).in_turn == decltype(validate::conditions_of(all).in_turn){});
+    CHECK(validate::identity_of(row) != validate::identity_of(all));
+    CHECK(fault(with("", "in")).find("column in_turn: got 'in'") != std::string::npos);
+}
+
 TEST_CASE("columns may come in any order, quoted, with CRLF") {
     // Move the first column to the end.
     const auto rotate = [](std::string line) {

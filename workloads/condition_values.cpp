@@ -20,7 +20,7 @@ namespace warptime::workloads {
 
 namespace {
 
-constexpr std::array<ConditionInfo, 7> infos{{
+constexpr std::array<ConditionInfo, 8> infos{{
     {"cache", "flushed",
      "what L2 holds before: cold (invalidated), flushed (another buffer's dirty lines), warm"},
     {"duty", "isolated",
@@ -31,6 +31,8 @@ constexpr std::array<ConditionInfo, 7> infos{{
     {"ecc", "", "error correction of GDDR6: on or off; default: what the board ships with"},
     {"between", "0",
      "with a warm cache: bytes that other launches touch between two runs of this one (80MB)"},
+    {"in_turn", "",
+     "with between: the operands that take turns with those of other launches, as b or k+v; default: all"},
 }};
 
 double parse_clock_hz(std::string_view text) {
@@ -72,6 +74,33 @@ double parse_between(std::string_view text) {
     return bytes;
 }
 
+/// Names of operands with + between them.
+void set_in_turn(model::prediction::Conditions& conditions, std::string_view text) {
+    namespace kernel = model::kernel;
+    decltype(conditions.in_turn) names{};
+    std::size_t count = 0;
+    const auto refuse = [text, &names] {
+        throw Error("in_turn", std::string(text),
+                    fmt::format("one to {} different names of operands, as b or k+v", names.size()));
+    };
+    for (std::size_t from = 0; from <= text.size();) {
+        const std::size_t end = std::min(text.find('+', from), text.size());
+        kernel::Name name;
+        try {
+            name = kernel::Name(text.substr(from, end - from));
+        } catch (const Error&) {
+            refuse();
+        }
+        const bool known = std::any_of(names.begin(), names.end(), [&name](const kernel::Name& other) {
+            return hw::same_name(name.view(), other.view());
+        });
+        if (name == kernel::Name() || known || count == names.size()) refuse();
+        names[count++] = name;
+        from = end + 1;
+    }
+    conditions.in_turn = names;
+}
+
 }  // namespace
 
 std::span<const ConditionInfo> condition_infos() {
@@ -104,6 +133,8 @@ void set_condition(model::prediction::Conditions& conditions, std::string_view n
         conditions.ecc = prediction::parse_ecc(text);
     } else if (name == "between") {
         conditions.between = parse_between(text);
+    } else if (name == "in_turn") {
+        set_in_turn(conditions, text);
     } else {
         std::vector<std::string_view> names;
         for (const ConditionInfo& info : infos) {
@@ -136,6 +167,10 @@ void check_conditions(const model::prediction::Conditions& conditions, const hw:
         throw Error("between", fmt::format("{:.0f}", conditions.between),
                     fmt::format("cache warm: over a {} L2 nothing is left of the run before",
                                 to_string(conditions.cache)));
+    }
+    if (const std::string names = in_turn_text(conditions); !names.empty() && !(conditions.between > 0.0)) {
+        throw Error("in_turn", names,
+                    "between above 0: where no other launch comes between two runs, no operand takes turns");
     }
 }
 

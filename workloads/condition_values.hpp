@@ -17,7 +17,7 @@ struct ConditionInfo {
     std::string_view meaning;
 };
 
-/// The conditions cache, duty, data, available_sms, clock_mhz, ecc and between.
+/// The conditions cache, duty, data, available_sms, clock_mhz, ecc, between and in_turn.
 [[nodiscard]] std::span<const ConditionInfo> condition_infos();
 
 /// Finds a condition by its name in any case; null for any other name.
@@ -29,8 +29,9 @@ struct ConditionInfo {
 void set_condition(model::prediction::Conditions& conditions, std::string_view name, std::string_view text);
 
 /// Throws Error when the conditions ask for more SMs or a higher clock than the GPU has, for error correction
-/// that makes no difference there, or for bytes between two launches over caches that hold nothing of the
-/// first.
+/// that makes no difference there, for bytes between two launches over caches that hold nothing of the
+/// first, or for operands in turn where nothing comes between. Whether a program has these operands is
+/// checked where its time is asked for (operands_in_turn.hpp).
 void check_conditions(const model::prediction::Conditions& conditions, const hw::Gpu& gpu);
 
 }  // namespace warptime::workloads

@@ -28,8 +28,10 @@ TEST_CASE("each condition is set by its name") {
     set_condition(conditions, "clock_mhz", "1755.5");
     set_condition(conditions, "ecc", "off");
     set_condition(conditions, "between", "80MB");
+    set_condition(conditions, "in_turn", "k+v");
     CHECK(conditions ==
-          Conditions{Cache::warm, Duty::sustained, OperandData::zeros, 64, 1755.5e6, Ecc::off, 80e6});
+          Conditions{
+              Cache::warm, Duty::sustained, OperandData::zeros, 64, 1755.5e6, Ecc::off, 80e6, {"k", "v"}});
 }
 
 TEST_CASE("the documented defaults are the defaults") {
@@ -100,6 +102,25 @@ TEST_CASE(
         conditions.between = 0.0;
         CHECK_NOTHROW(check_conditions(conditions, gpu));
     }
+}
+
+TEST_CASE("operands in turn are names, and need something that comes between") {
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    Conditions conditions;
+    conditions.cache = Cache::warm;
+    for (const char* text :
+         {"", "+", "b+", "+b", "b++c", "b+B", "a+b+c+d+e", "b c", "a_name_of_24_characters_", "b,c"}) {
+        CAPTURE(text);
+        CHECK_THROWS_WITH_AS(set_condition(conditions, "in_turn", text),
+                             doctest::Contains("expected one to 4 different names of operands"), Error);
+    }
+    set_condition(conditions, "in_turn", "a+b+c+d");
+    CHECK_THROWS_WITH_AS(check_conditions(conditions, gpu),
+                         doctest::Contains("in_turn: got 'a+b+c+d', expected between above 0"), Error);
+    set_condition(conditions, "between", "80MB");
+    CHECK_NOTHROW(check_conditions(conditions, gpu));
+    set_condition(conditions, "in_turn", "b");
+    CHECK(conditions.in_turn == decltype(conditions.in_turn){"b"});
 }
 
 TEST_CASE("error correction is a condition where it costs bandwidth, and is refused elsewhere") {

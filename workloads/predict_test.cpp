@@ -220,3 +220,69 @@ TEST_CASE("operands that are found take less time than none, those of other size
     CHECK(near > 0.9 * time_of(product, cold));
     CHECK(predictor("h200-sxm").evaluate_found(product, cold, weights).time < near);
 }
+
+namespace {
+
+/// Conditions with `between` bytes of launches that bring operands of their own for those of these names.
+prediction::Conditions turns_of(double between, const decltype(prediction::Conditions::in_turn)& names) {
+    prediction::Conditions conditions;
+    conditions.cache = prediction::Cache::warm;
+    conditions.between = between;
+    conditions.in_turn = names;
+    return conditions;
+}
+
+/// The product's times where no operand takes turns, one does, and all do, in this order.
+void check_fewer_turns(Predictor& on, const Operation& product, double between, double tolerance) {
+    const double none = on.evaluate(product, turns_of(0.0, {})).time;
+    const double all = on.evaluate(product, turns_of(between, {})).time;
+    RC_ASSERT(on.evaluate(product, turns_of(between, {"a", "b", "c"})).time == all);
+    for (const char* name : {"a", "b", "c"}) {
+        const double one = on.evaluate(product, turns_of(between, {name})).time;
+        RC_ASSERT(none <= one * tolerance);
+        RC_ASSERT(one <= all * tolerance);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("no product is slower where fewer of its operands take turns") {
+    CHECK(rc::check("products with a library's tile and with a given one", [] {
+        const auto size = [] { return 8 * *rc::gen::inRange(1, 2 << *rc::gen::inRange(0, 10)); };
+        const int m = size(), n = size(), k = size();
+        fixture::Parameters more;
+        if (*rc::gen::inRange(0, 2) == 0) more["cta_tile"] = fixture::word({"64x64x32", "128x128x64"});
+        Predictor& on = predictor(fixture::word({"h200-sxm", "a100-sxm-80gb", "l40s"}));
+        const double between = on.gpu().l2.capacity.value() * 0.01 * *rc::gen::inRange(1, 250);
+        check_fewer_turns(on, fixture::gemm(m, n, k, more), between, settled);
+    }));
+    const auto gpu = hw::load_gpu("l40s");
+    const auto simulation = warptime::model::simulation::make_engine();
+    const auto analytical = warptime::model::analytical::make_engine();
+    Predictor simulated(*simulation, gpu, analytical.get());
+    // Loads that come sooner change the order of the others, which costs up to a percent.
+    for (const double share : {0.3, 0.9, 2.0}) {
+        check_fewer_turns(simulated, fixture::gemm(512, 2048, 4096), share * gpu.l2.capacity.value(), 1.01);
+    }
+}
+
+TEST_CASE("weights in turn come from DRAM, and the activation stays") {
+    const Operation product = fixture::gemm(2048, 1024, 1024);
+    const double twice = 2.0 * predictor("h200-sxm").gpu().l2.capacity.value();
+    const auto read = [&product, twice](const decltype(prediction::Conditions::in_turn)& names) {
+        const auto answer = predictor("h200-sxm").explain(product, turns_of(twice, names));
+        for (const auto& [name, value] : answer.counters) {
+            if (name == "dram__bytes_read.sum") return value;
+        }
+        return -1.0;
+    };
+    CHECK(read({"b"}) == doctest::Approx(2.0 * 1024 * 1024));
+    CHECK(read({"a"}) == doctest::Approx(2.0 * 2048 * 1024));
+    CHECK(read({"c"}) == 0.0);
+    CHECK(read({}) == doctest::Approx(2.0 * 3072 * 1024));
+    CHECK_THROWS_WITH_AS(static_cast<void>(read({"weights"})),
+                         doctest::Contains("in_turn: got 'weights', expected operands, one of a, b, c"),
+                         warptime::Error);
+    CHECK_THROWS_WITH_AS(static_cast<void>(predictor("h200-sxm").evaluate(product, turns_of(twice, {"x"}))),
+                         doctest::Contains("in_turn: got 'x'"), warptime::Error);
+}

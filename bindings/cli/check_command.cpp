@@ -37,6 +37,7 @@ std::string conditions_text(const model::prediction::Conditions& conditions) {
         text += fmt::format(" ecc={}", to_string(conditions.ecc));
     }
     if (conditions.between > 0.0) text += fmt::format(" between={:.0f}", conditions.between);
+    if (const std::string names = in_turn_text(conditions); !names.empty()) text += " in_turn=" + names;
     return text;
 }
 

@@ -209,7 +209,7 @@ class Predictions(Case):
         p = self.predict(*GEMM, "--cache", "warm", "--duty", "isolated", "--data", "zeros", "--available-sms",
                          "66", "--clock-mhz", "1500")  # fmt: skip
         expected = {"cache": "warm", "duty": "isolated", "data": "zeros", "available_sms": 66, "clock_mhz": 1500,
-                    "ecc": None, "between": None}
+                    "ecc": None, "between": None, "in_turn": None}
         self.assertEqual(p["conditions"], expected)
         self.assertGreater(p["time_us"], self.predict(*GEMM)["time_us"] * 0.5)
 
@@ -228,6 +228,28 @@ class Predictions(Case):
         self.assertIn("28.00 MB touched between two runs", self.succeed(*asked, "--cache", "warm", "--between", "28MB"))
         self.fail_with(1, ["between: got '1000', expected cache warm"], *asked, "--between", "1000")
         self.fail_with(2, ["between: got 'much'"], *asked, "--cache", "warm", "--between", "much")
+
+    def test_operands_that_take_turns_are_named(self) -> None:
+        for engine in ["analytical", "simulation"]:
+            asked = ["predict", "gemm", "1024", "1024", "1024", "--gpu", "h100-sxm", "--engine", engine, "--cache", "warm"]
+            both, weights, result = (self.predict(*asked, "--between", "1GB", *more) for more in
+                                     ([], ["--in-turn", "b"], ["--in_turn=c"]))  # fmt: skip
+            read = [p["counters"]["dram__bytes_read.sum"] for p in (both, weights, result)]
+            self.assertEqual(read[2], 0)
+            self.assertAlmostEqual(read[1] / 2**21, 1, delta=0.01)
+            self.assertAlmostEqual(read[0] / 2**22, 1, delta=0.01)
+            # Loads that come sooner change the order of the others, which costs the simulation up to a percent.
+            self.assertLessEqual(weights["time_us"], both["time_us"] * (1.01 if engine == "simulation" else 1))
+            self.assertLess(result["time_us"], weights["time_us"])
+            self.assertEqual(weights["conditions"]["in_turn"], "b")
+            self.fail_with(1, ["in_turn: got 'w', expected operands, one of a, b, c"], *asked, "--between", "1GB",
+                           "--in-turn", "w")  # fmt: skip
+        turns = ["--between", "1GB", "--in-turn", "a+b"]
+        self.assertIn("1.000 GB touched between two runs (a+b in turn)", self.succeed(*asked, *turns))
+        self.fail_with(1, ["in_turn: got 'b', expected between above 0"], *asked, "--in-turn", "b")
+        self.fail_with(2, ["in_turn: got 'a,b', expected one to 4 different names"], *asked, "--in-turn", "a,b")
+        tiles = ["tiles", *asked[1:7], "--cache", "warm", "--between", "1GB", "--in-turn", "w"]
+        self.fail_with(1, ["in_turn: got 'w'"], *tiles)
 
     def test_error_correction_costs_bandwidth(self) -> None:
         copy = ["predict", "copy", "268435456", "--gpu"]

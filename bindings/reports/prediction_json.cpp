@@ -46,13 +46,15 @@ Json operation_json(const ReportContext& context) {
 }
 
 Json conditions_json(const Conditions& conditions) {
+    const std::string in_turn = in_turn_text(conditions);
     return {{"cache", to_string(conditions.cache)},
             {"duty", to_string(conditions.duty)},
             {"data", to_string(conditions.data)},
             {"available_sms", conditions.available_sms > 0 ? Json(conditions.available_sms) : Json()},
             {"clock_mhz", conditions.clock_hz > 0 ? Json(conditions.clock_hz / hz_per_mhz) : Json()},
             {"ecc", conditions.ecc != Ecc::as_shipped ? Json(to_string(conditions.ecc)) : Json()},
-            {"between", conditions.between > 0.0 ? Json(conditions.between) : Json()}};
+            {"between", conditions.between > 0.0 ? Json(conditions.between) : Json()},
+            {"in_turn", in_turn.empty() ? Json() : Json(in_turn)}};
 }
 
 Json settings_json(const ReportContext& context) {

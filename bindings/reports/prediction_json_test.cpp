@@ -32,7 +32,7 @@ TEST_CASE("the keys of the contract, in order") {
           "class limiter bounds shares utilization achieved occupancy waves counters clock_mhz power_w "
           "fitted_constants own_constants inherited_constants kernels ");
     CHECK(keys_of(json["operation"]) == "op m n k dtype batch ");
-    CHECK(keys_of(json["conditions"]) == "cache duty data available_sms clock_mhz ecc between ");
+    CHECK(keys_of(json["conditions"]) == "cache duty data available_sms clock_mhz ecc between in_turn ");
     CHECK(keys_of(json["bounds"][0]) == "name time_us inputs ");
     CHECK(keys_of(json["utilization"]) == "tensor fp32 issue shared l1 l2 dram ");
     CHECK(keys_of(json["achieved"]) == "flops_per_s dram_bytes_per_s l2_bytes_per_s ");

@@ -37,7 +37,9 @@ std::string conditions_text(const Conditions& c) {
         text += fmt::format(", SM clock {}", quantity_text(c.clock_hz, "Hz"));
     }
     if (c.between > 0.0) {
-        text += fmt::format(", {} touched between two runs", quantity_text(c.between, "B"));
+        const std::string in_turn = in_turn_text(c);
+        text += fmt::format(", {} touched between two runs{}", quantity_text(c.between, "B"),
+                            in_turn.empty() ? "" : fmt::format(" ({} in turn)", in_turn));
     }
     if (c.ecc != Ecc::as_shipped) {
         text += fmt::format(", ECC {}", to_string(c.ecc));

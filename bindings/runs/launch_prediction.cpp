@@ -3,6 +3,7 @@
 
 #include "bindings/runs/line_shares.hpp"
 #include "hw/error.hpp"
+#include "model/system/operands_in_turn.hpp"
 #include "workloads/frontends/kernel_operator.hpp"
 #include "workloads/frontends/kernel_text.hpp"
 
@@ -62,6 +63,7 @@ std::vector<LaunchPrediction> predict_launches(const std::vector<LaunchRecord>& 
             if (kernel) {
                 workloads::frontends::require_runs_on(program.kernels.front(), gpu);
             }
+            model::system::require_operands_in_turn(program, conditions);
             prediction.estimate = stages->evaluate(program, program.steps.front(), conditions);
             if (!record.lines.empty()) {
                 const auto explained = engine.explain(program, program.steps.front(), gpu, conditions);

@@ -67,14 +67,14 @@ bool starts_warm(const kernel::Kernel& kernel, const kernel::Buffer& buffer, con
 }
 
 /// Share of a warm buffer of which the L2 has lost the lines. `touched`: distinct bytes of the kernel.
-/// `between`: bytes of other launches since the kernel ran before. Between two runs of a kernel all of these
-/// come; between a kernel and the one that reads its result, half of the kernel's others
-/// (docs/mechanisms/l2.md).
-double lost_since(const kernel::Buffer& buffer, double own, double touched, double between,
-                  const hw::Gpu& gpu) {
+/// Between two runs of a kernel all of these come, and what launches between them touch; between a kernel and
+/// the one that reads its result, half of the kernel's others (docs/mechanisms/l2.md).
+double lost_since(const kernel::Buffer& buffer, double own, double touched,
+                  const prediction::Conditions& conditions, const hw::Gpu& gpu) {
     const bool passed_on = buffer.contents == kernel::Contents::written_by;
     const bool by_conditions = buffer.before == kernel::Before::by_conditions;
-    const double since = passed_on ? 0.5 * (own + touched) : touched + (by_conditions ? between : 0.0);
+    const double between = by_conditions ? prediction::touched_between(conditions, buffer.name) : 0.0;
+    const double since = passed_on ? 0.5 * (own + touched) : touched + between;
     return 1.0 - machine::kept_share(since, gpu);
 }
 
@@ -481,11 +481,10 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
                 machine::places_in_turn(set_of(use, operand.total_bytes, footprint, kernel, gpu, sms), gpu);
             if (places.near <= result.places.near) result.places = places;
             buffer.from_dram = places.dram * use.read_bytes * items * carried;
-            if (conditions.between > 0.0) {
+            const kernel::Buffer& set = kernel.buffers[static_cast<std::size_t>(&use - &item.buffers[0])];
+            if (prediction::touched_between(conditions, set.name) > 0.0) {
                 // The first round finds what the launches between have left of the set.
-                const double lost =
-                    lost_since(kernel.buffers[static_cast<std::size_t>(&use - &item.buffers[0])],
-                               operand.total_bytes, touched, conditions.between, gpu);
+                const double lost = lost_since(set, operand.total_bytes, touched, conditions, gpu);
                 buffer.from_dram = std::max(buffer.from_dram, lost * operand.total_bytes);
             }
             buffer.lines = std::max(buffer.from_dram, moved.compulsory_bytes);
@@ -504,9 +503,8 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             result.waits[number] = {lost, lost > 0.0 ? 1.0 : 0.0};
             continue;
         }
-        const double lost = warm[i] ? lost_since(kernel.buffers[number], operand.total_bytes, touched,
-                                                 conditions.between, gpu)
-                                    : 1.0;
+        const double lost =
+            warm[i] ? lost_since(kernel.buffers[number], operand.total_bytes, touched, conditions, gpu) : 1.0;
         if (!(0.0 < lost)) continue;
         // Where the set has outgrown the L2, an item's repeated reads come from DRAM each time.
         const double turns =

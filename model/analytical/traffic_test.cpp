@@ -201,10 +201,11 @@ TEST_CASE("launches between two runs push a warm set out, but not what another k
     const double one_way = static_cast<double>(ctas) * fixture::stream_bytes_per_cta;
     REQUIRE(machine::kept_share(2.0 * one_way, gpu()) == 1.0);
     mk::Kernel kernel = fixture::stream(ctas, 1);
-    const auto read = [&](double between) {
+    const auto read = [&](double between, const char* in_turn = "") {
         Conditions conditions;
         conditions.cache = Cache::warm;
         conditions.between = between;
+        conditions.in_turn.front() = in_turn;
         const auto item = item_demand(kernel, gpu(), hw::Cycles(600.0));
         return traffic(kernel, item, 132, gpu(), conditions).dram_read.value();
     };
@@ -215,6 +216,8 @@ TEST_CASE("launches between two runs push a warm set out, but not what another k
     REQUIRE(lost < 0.9);
     CHECK(read(between) == doctest::Approx(lost * one_way));
     CHECK(read(2.0 * gpu().l2.capacity.value()) == doctest::Approx(one_way));
+    CHECK(read(between, "in") == read(between));
+    CHECK(read(between, "out") == 0.0);
     kernel.buffers[0].before = mk::Before::warm;
     CHECK(read(between) == 0.0);
 }

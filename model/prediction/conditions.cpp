@@ -29,6 +29,25 @@ std::size_t index_of(std::string_view text, std::string_view parameter,
 
 }  // namespace
 
+double touched_between(const Conditions& conditions, const kernel::Name& operand) {
+    if (!(conditions.between > 0.0)) return 0.0;
+    for (const kernel::Name& name : conditions.in_turn) {
+        if (name == kernel::Name()) return &name == conditions.in_turn.data() ? conditions.between : 0.0;
+        if (hw::same_name(name.view(), operand.view())) return conditions.between;
+    }
+    return 0.0;
+}
+
+std::string in_turn_text(const Conditions& conditions) {
+    std::string text;
+    for (const kernel::Name& name : conditions.in_turn) {
+        if (name == kernel::Name()) break;
+        text += text.empty() ? "" : "+";
+        text += name.view();
+    }
+    return text;
+}
+
 std::string_view to_string(Cache cache) {
     return cache_words.at(static_cast<std::size_t>(cache));
 }

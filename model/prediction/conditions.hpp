@@ -3,7 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "model/kernel/name.hpp"
+
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace warptime::model::prediction {
@@ -26,9 +31,16 @@ struct Conditions {
     double clock_hz = 0.0;  ///< 0: the model's own clock
     Ecc ecc = Ecc::as_shipped;
     double between = 0.0;  ///< bytes that other launches touch between two runs of this one, over warm caches
+    /// Names of the operands that take turns with those of the launches between; these launches use all
+    /// others as this one does. The first empty name ends the list; an empty list: all operands take turns.
+    std::array<kernel::Name, 4> in_turn{};
     friend bool operator==(const Conditions&, const Conditions&) = default;
 };
 
+/// Bytes that other launches touch between two runs that use an operand, beside what one run touches.
+[[nodiscard]] double touched_between(const Conditions& conditions, const kernel::Name& operand);
+/// The names of the operands in turn, with + between them; empty: all.
+[[nodiscard]] std::string in_turn_text(const Conditions& conditions);
 [[nodiscard]] std::string_view to_string(Cache cache);
 [[nodiscard]] std::string_view to_string(Duty duty);
 [[nodiscard]] std::string_view to_string(OperandData data);

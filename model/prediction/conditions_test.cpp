@@ -37,3 +37,21 @@ TEST_CASE("another word is refused with the nearest") {
                          warptime::Error);
     CHECK_THROWS_AS(static_cast<void>(parse_operand_data("")), warptime::Error);
 }
+
+TEST_CASE("what other launches touch counts for the operands that take turns") {
+    Conditions conditions;
+    conditions.in_turn = {"b"};
+    CHECK(touched_between(conditions, "b") == 0.0);
+    conditions.between = 64.0;
+    CHECK(touched_between(conditions, "B") == 64.0);
+    CHECK(touched_between(conditions, "a") == 0.0);
+    CHECK(touched_between(conditions, "") == 0.0);
+    CHECK(in_turn_text(conditions) == "b");
+    conditions.in_turn = {"k", "v", "out", "q"};
+    CHECK(touched_between(conditions, "q") == 64.0);
+    CHECK(touched_between(conditions, "a") == 0.0);
+    CHECK(in_turn_text(conditions) == "k+v+out+q");
+    conditions.in_turn = {};
+    CHECK(touched_between(conditions, "a") == 64.0);
+    CHECK(in_turn_text(conditions).empty());
+}

@@ -77,6 +77,7 @@ class Planner {
         : kernel_(kernel),
           gpu_(gpu),
           cache_(conditions.cache),
+          conditions_(conditions),
           plan_(plan),
           stores_(kernel.buffers.size()),
           reach_(kernel.buffers.size()) {
@@ -87,12 +88,12 @@ class Planner {
             touched[buffer] = true;
             if (access.direction != kernel::Direction::write) read[buffer] = true;
         }
-        double footprint = 0.0, all = 0.0;
+        double footprint = 0.0;
         for (std::size_t b = 0; b < read.size(); ++b) {
             const double bytes =
                 static_cast<double>(kernel.buffers[b].elements()) * hw::bytes_of(kernel.buffers[b].dtype);
             footprint += read[b] ? bytes : 0.0;
-            all += touched[b] ? bytes : 0.0;
+            touched_bytes_ += touched[b] ? bytes : 0.0;
         }
         for (const kernel::Role& role : kernel.roles) {
             warps_ += role.warps * role.instances;
@@ -106,7 +107,6 @@ class Planner {
         });
         boxes_of_lines_ = kernel.cluster.volume() == 1 && machine::boxes_of_lines(kernel, gpu);
         fits_ = footprint <= machine::room_for_all(gpu);
-        lost_ = machine::lost_between(conditions.between, all, gpu);
     }
 
     void add(const kernel::Role& role, const Op& op, const kernel::Freedom& free, double lanes,
@@ -436,7 +436,9 @@ class Planner {
             note_skew(access, static_cast<double>(op.count), a);
         }
         a.collective = access.pattern == PatternKind::collective;
-        a.starts_in_l2 = starts_in_l2(buffer, cache_, fits_, lost_);
+        const double between = prediction::touched_between(conditions_, buffer.name);
+        a.starts_in_l2 =
+            starts_in_l2(buffer, cache_, fits_, machine::lost_between(between, touched_bytes_, gpu_));
         a.by_others = machine::written_by_others(kernel_, op);
         switch (access.pattern) {
             case PatternKind::collective: {
@@ -624,6 +626,7 @@ class Planner {
     const Kernel& kernel_;
     const hw::Gpu& gpu_;
     prediction::Cache cache_;
+    const prediction::Conditions& conditions_;
     KernelPlan& plan_;
     std::vector<std::optional<machine::Window>> windows_ =
         std::vector<std::optional<machine::Window>>(kernel_.buffers.size());
@@ -636,7 +639,7 @@ class Planner {
     std::vector<Places> places_ = std::vector<Places>(kernel_.buffers.size());  ///< by buffer
     bool narrow_rows_ = machine::has_narrow_rows(kernel_);
     bool fits_ = false;
-    double lost_ = 0.0;  ///< share of warm buffers that launches since the kernel ran before have pushed out
+    double touched_bytes_ = 0.0;      ///< of all buffers that the kernel touches
     bool tensor_cores_read_ = false;  ///< operands in shared memory, by themselves
     bool shares_path_ = false;        ///< global loads and stores pass through the path to shared memory
     bool boxes_of_lines_ = false;

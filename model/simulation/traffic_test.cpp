@@ -77,10 +77,11 @@ TEST_CASE("warps whose rows begin inside of lines bring each byte from DRAM once
 }
 
 TEST_CASE("a warm buffer is in the L2 but for what launches between two runs have pushed out") {
-    const auto read = [](double between) {
+    const auto read = [](double between, const char* in_turn = "") {
         prediction::Conditions conditions;
         conditions.cache = prediction::Cache::warm;
         conditions.between = between;
+        conditions.in_turn.front() = in_turn;
         const std::string text =
             "kernel \"k\"\n  grid 8192 1 1\n  cta 32 1 1\n"
             "  schedule one_per_cta tiles=8192\n  buffer \"b\" extent=1048576\n"
@@ -95,6 +96,8 @@ TEST_CASE("a warm buffer is in the L2 but for what launches between two runs hav
     const double lost = machine::lost_between(0.6 * capacity, all, gpu());
     REQUIRE(lost > 0.1);
     REQUIRE(lost < 0.9);
+    CHECK(read(2.0 * capacity, "b") == all);
+    CHECK(read(2.0 * capacity, "another") == 0.0);
     // Places are lost here and there.
     CHECK(read(0.6 * capacity) == doctest::Approx(lost * all).epsilon(0.05));
 }

@@ -3,6 +3,7 @@
 #include "model/system/program.hpp"
 
 #include "model/machine/launch/launch_floor.hpp"
+#include "model/system/operands_in_turn.hpp"
 
 #include <algorithm>
 #include <string>
@@ -14,6 +15,7 @@ using prediction::Prediction;
 
 Estimate evaluate(const kernel::Program& program, prediction::Stages& stages,
                   const prediction::Conditions& conditions, prediction::BodyNumber body) {
+    require_operands_in_turn(program, conditions);
     Estimate total;
     double longest = -1.0;
     for (const kernel::Step& step : program.steps) {
@@ -119,6 +121,7 @@ double host_time(const kernel::Program& program, Between between, const hw::Gpu&
 
 Prediction explain(const kernel::Program& program, const prediction::Engine& engine, const hw::Gpu& gpu,
                    const prediction::Conditions& conditions, Between between) {
+    require_operands_in_turn(program, conditions);
     std::vector<Prediction> parts;
     parts.reserve(program.steps.size());
     for (const kernel::Step& step : program.steps) {

@@ -17,7 +17,8 @@ from pathlib import Path
 from recorder_rows import COLUMNS
 
 MASK = (1 << 64) - 1
-OPTIONAL_COLUMNS = ("between", "graph_nodes")  # bytes of launches between two runs; launches of a replayed graph
+# Bytes of launches between two runs; operands that take turns with theirs; launches of a replayed graph.
+OPTIONAL_COLUMNS = ("between", "in_turn", "graph_nodes")
 WEIGHT_COPIES = 5  # at most so many matrices of weights in turn, as many as fill L2
 
 Row = dict[str, str]
@@ -67,13 +68,15 @@ def gemm_conditions(chip: Chip, m: int, n: int, k: int) -> Row:
     written = 2 * m * n
     cycle = copies * weights + 2 * m * k + written  # touched before the first weights come round again
     mixed = chip.held < cycle < 2 * chip.held
+    turns = copies > 1
     # Beyond both, L2 is full of what the kernel before has written, or of what it has read.
     full = "flushed" if written >= chip.held else "cold"
-    cache = "warm" if mixed or cycle <= chip.held else full
+    cache = "warm" if turns or mixed or cycle <= chip.held else full
     return {
         "suite": "gemm_public_mixed" if mixed else "gemm_public",
         "cache": cache,
-        "between": str((copies - 1) * weights) if cache == "warm" and copies > 1 else "",
+        "between": str((copies - 1) * weights) if turns else "",
+        "in_turn": "b" if turns else "",  # one activation; torch hands out the same memory for each result
         "graph_nodes": str(copies),
     }
 

@@ -43,6 +43,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("gemm", {"ecc": "off"}, "ecc", "off", "no value on h200-sxm"),
     ("gemm", {"between": 1e6}, "between", "1000000", "cache warm"),
     ("gemm", {"cache": "warm", "between": -1}, "between", "-1", "bytes from 0"),
+    ("gemm", {"cache": "warm", "in_turn": "b"}, "in_turn", "b", "between above 0"),
     ("gemm", {"engine": "analitical"}, "engine", "analitical", "analytical"),
     ("gemm", {"m": 2**40, "n": 2**40}, "gemm size", "gemm", "fits"),
 ]

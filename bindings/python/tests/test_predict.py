@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import warptime as wt
 
@@ -85,6 +86,14 @@ def test_conditions_reach_the_model() -> None:
     assert turns.time_us[0] < turns.time_us[1] < turns.time_us[2]
     in_turn = wt.predict("copy", n=2**22, gpu="h200-sxm", cache="warm", between="30MB")
     assert in_turn.time_us == turns.time_us[1] and in_turn.conditions["between"] == 3e7
+    rotated = wt.predict_batch("gemm", **at, cache="warm", between=1e9, in_turn=["", "b", "c"])
+    assert rotated.time_us[0] >= rotated.time_us[1] >= rotated.time_us[2]
+    weights = wt.predict("gemm", **at, cache="warm", between=1e9, in_turn="b")
+    assert weights.time_us == rotated.time_us[1] and weights.conditions["in_turn"] == "b"
+    with pytest.raises(wt.WarptimeError, match="in_turn: got 'w', expected operands, one of a, b, c"):
+        wt.predict("gemm", **at, cache="warm", between=1e9, in_turn="w")
+    unknown = wt.predict_batch("gemm", **at, cache="warm", between=1e9, in_turn=["w", "b"])
+    assert np.isnan(unknown.time_us[0]) and unknown.time_us[1] == weights.time_us
     # Reads and writes that are equally fast but for check bits.
     alike = wt.gpu("l40s", {"dram.read_efficiency": "0.8", "dram.write_efficiency": "0.8"})
     copies = wt.predict_batch("copy", n=2**28, gpu=alike, ecc=["on", "off"])

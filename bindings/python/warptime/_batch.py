@@ -278,6 +278,7 @@ def predict_batch(
     clock_mhz: float | ArrayLike | None = None,
     ecc: str | ArrayLike | None = None,
     between: float | str | ArrayLike | None = None,
+    in_turn: str | ArrayLike | None = None,
     **parameters: Value | ArrayLike | Sequence[Value],
 ) -> Batch:
     """One prediction for each row, without a Python loop.
@@ -307,7 +308,8 @@ def predict_batch(
     if not isinstance(op, str):
         raise WarptimeError("op", utf8(repr(op)), "the name of an operator")
     op = utf8(op)
-    conditions = dict(zip(CONDITIONS, (cache, duty, data, available_sms, clock_mhz, ecc, between), strict=True))
+    given_conditions = (cache, duty, data, available_sms, clock_mhz, ecc, between, in_turn)
+    conditions = dict(zip(CONDITIONS, given_conditions, strict=True))
     given = {**parameters, **{name: value for name, value in conditions.items() if value is not None}}
     columns = {utf8(name): _column(op, name, value) for name, value in given.items()}
     words = text_of("conditions", "engine", engine)

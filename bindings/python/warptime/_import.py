@@ -90,6 +90,7 @@ def import_trace(
     clock_mhz: float | None = None,
     ecc: str | None = None,
     between: float | str | None = None,
+    in_turn: str | None = None,
 ) -> ImportedTrace:
     """Every kernel of a profile beside its prediction, and the same work on another GPU.
 
@@ -121,7 +122,8 @@ def import_trace(
     profile = _core.read_profile(path.read_bytes(), path.name)
     chosen = required(gpu if gpu is not None else _core.sheet_of_board(profile.board))
     other = None if retarget is None else required(retarget)
-    given = {"cache": cache, "duty": duty, "data": data, "clock_mhz": clock_mhz, "ecc": ecc, "between": between}
+    given = {"cache": cache, "duty": duty, "data": data, "clock_mhz": clock_mhz, "ecc": ecc}
+    given |= {"between": between, "in_turn": in_turn}
     conditions = texts_of("conditions", given)
     report, step = _core.import_profile(
         profile,

@@ -25,6 +25,7 @@ def predict(
     clock_mhz: float | None = None,
     ecc: str | None = None,
     between: float | str | None = None,
+    in_turn: str | None = None,
     **parameters: Value,
 ) -> Prediction:
     """How long the operation takes on the GPU, and why.
@@ -34,8 +35,9 @@ def predict(
     operation (flushed, the default, cold or warm); `duty`, isolated or sustained; `data`, random or zeros;
     `available_sms`, at most those of the GPU; `clock_mhz`, the SM clock in MHz; `ecc`, error correction of a board with
     GDDR6, on or off (what the board ships with is the default); `between`, with a warm cache, the bytes (a number, or a
-    text like "80MB") that other launches touch between two runs of this one. Raises WarptimeError for anything that
-    cannot be predicted. The error names the parameter, the value and the expected form.
+    text like "80MB") that other launches touch between two runs of this one; `in_turn`, with `between`, the operands
+    that take turns with those of the other launches, as "b" or "k+v" (all by default). Raises WarptimeError for
+    anything that cannot be predicted. The error names the parameter, the value and the expected form.
 
     >>> import warptime as wt
     >>> wt.predict("gemm", m=4096, n=4096, k=4096, dtype="bf16", gpu="h200-sxm").occupancy.warps_per_sm
@@ -43,7 +45,8 @@ def predict(
     """
     if not isinstance(op, str):
         raise WarptimeError("op", utf8(repr(op)), "the name of an operator")
-    conditions = dict(zip(CONDITIONS, (cache, duty, data, available_sms, clock_mhz, ecc, between), strict=True))
+    given_conditions = (cache, duty, data, available_sms, clock_mhz, ecc, between, in_turn)
+    conditions = dict(zip(CONDITIONS, given_conditions, strict=True))
     request = Request(
         utf8(op),
         texts_of(op, parameters),

@@ -301,6 +301,7 @@ def best_tiles(
     clock_mhz: float | None = None,
     ecc: str | None = None,
     between: float | str | None = None,
+    in_turn: str | None = None,
     **parameters: Value,
 ) -> RankedTiles:
     """The `top` tiles of a space by predicted time, for an operator that has tiles (gemm).
@@ -334,7 +335,8 @@ def best_tiles(
         raise WarptimeError("top", utf8(repr(top)), "a whole number from 1")
     chosen: str | list[dict[str, str]]
     chosen = utf8(os.fspath(space)) if isinstance(space, (str, os.PathLike)) else _listed(op, space)
-    conditions = dict(zip(CONDITIONS, (cache, duty, data, available_sms, clock_mhz, ecc, between), strict=True))
+    given_conditions = (cache, duty, data, available_sms, clock_mhz, ecc, between, in_turn)
+    conditions = dict(zip(CONDITIONS, given_conditions, strict=True))
     asked = (
         utf8(op),
         texts_of(op, parameters),

@@ -23,7 +23,7 @@ Value: TypeAlias = "str | SupportsIndex | SupportsFloat | Sequence[int] | SomeDt
 
 
 #: the conditions of a prediction, beside the engine, by their names in calls and in columns of a batch
-CONDITIONS = ("cache", "duty", "data", "available_sms", "clock_mhz", "ecc", "between")
+CONDITIONS = ("cache", "duty", "data", "available_sms", "clock_mhz", "ecc", "between", "in_turn")
 
 
 def utf8(text: str) -> str:

@@ -25,6 +25,11 @@ namespace warptime::model::machine {
     return gpu.dram.bandwidth * (share / (2.0 - share));
 }
 
+/// Bytes of check bits that come beside a byte of data that is read, where both lie in the same memory.
+[[nodiscard]] inline double check_bits_beside(const hw::Gpu& gpu) {
+    return gpu.dram.ecc.value() > 0.0 ? 1.0 / gpu.dram.ecc_share.value() - 1.0 : 0.0;
+}
+
 /// Seconds for `written` bytes alone, without turns of the bus.
 [[nodiscard]] inline hw::Seconds written_seconds(const hw::Bytes& written, const hw::Gpu& gpu) {
     return written / (written_rate(gpu) * gpu.dram.write_efficiency);

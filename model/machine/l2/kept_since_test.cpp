@@ -22,7 +22,8 @@ TEST_CASE("bytes stay while a partition holds them, and are gone when the L2 has
 }
 
 TEST_CASE("an L2 of one partition has no copies and keeps what nearly fills it") {
-    const auto gpu = warptime::hw::load_gpu("l40s");
+    auto gpu = warptime::hw::load_gpu("l40s");
+    gpu.dram.ecc = warptime::hw::Number(0.0);
     REQUIRE(gpu.l2.partitions.value() == 1.0);
     const double capacity = gpu.l2.capacity.value();
     CHECK(kept_share(0.95 * capacity, gpu) == 1.0);

@@ -2,15 +2,18 @@
 // the three shares. A line has its home in one partition; SMs of another partition keep a copy in theirs.
 // Each partition replaces the least recently used line. A set read in turn is therefore lost soon after it
 // outgrows the partition.
-// Ignores: which SMs share a partition, and home lines that only other partitions read.
-// Source: recorded sweeps of one SM, eight and all (microbench_l2_halves, microbench_l2_footprint; keys
-// l2.usable, l2.partition_usable).
+// Lines that come from DRAM bring their check bits, where these lie among the data, and the L2 keeps them
+// too. Ignores: which SMs share a partition, and home lines that only other partitions read. Source: recorded
+// sweeps of one SM, eight and all (microbench_l2_halves, microbench_l2_footprint; keys l2.usable,
+// l2.partition_usable); for check bits NVIDIA's patent US 8984372 (docs/mechanisms/l2.md).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
+#include "model/machine/dram/dram.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace warptime::model::machine {
 
@@ -25,10 +28,15 @@ struct L2Set {
 };
 
 /// Share of visits in turn that miss. `bytes` lie evenly over sets of `ways` lines, and all sets together
-/// hold `room` bytes. A set with one line too many misses all its lines in turn.
-[[nodiscard]] inline double lost_in_turn(double bytes, double room, double ways) {
+/// hold `room` bytes. A set with one line too many misses all its lines in turn. Each byte that misses brings
+/// `beside` bytes more, which take room like it: the share of `bytes` is that of bytes (1 + beside x share).
+[[nodiscard]] inline double lost_in_turn(double bytes, double room, double ways, double beside = 0.0) {
     if (bytes <= room) return 0.0;
-    return std::min(1.0, (ways + 1.0) * (bytes - room) / bytes);
+    const double beyond = (ways + 1.0) * (bytes - room);
+    if (!(beside > 0.0)) return std::min(1.0, beyond / bytes);
+    const double linear = bytes * (1.0 - (ways + 1.0) * beside);
+    return std::min(1.0,
+                    2.0 * beyond / (linear + std::sqrt(linear * linear + 4.0 * beside * bytes * beyond)));
 }
 
 /// Shares by place for a set read again and again in the same order.
@@ -42,12 +50,13 @@ struct L2Set {
     const double whole = gpu.l2.partition_usable.value();
     const double room = part * (whole + (gpu.l2.usable.value() - whole) * apart);
     L2Places places;
-    const double lost = lost_in_turn(set.bytes * set.reach, room, gpu.cache.ways.value());
+    const double ways = gpu.cache.ways.value(), beside = check_bits_beside(gpu);
+    const double lost = lost_in_turn(set.bytes * set.reach, room, ways, beside);
     places.near = 1.0 - lost;
     // Lost lines with another home are still there while that partition holds its own lines.
     const double elsewhere = 1.0 - 1.0 / partitions;
     const bool kept = set.reach >= 1.0;
-    const double gone = kept ? lost_in_turn(set.bytes / partitions, room, gpu.cache.ways.value()) : 1.0;
+    const double gone = kept ? lost_in_turn(set.bytes / partitions, room, ways, beside) : 1.0;
     places.other = lost * elsewhere * (1.0 - gone);
     places.dram = lost - places.other;
     return places;

@@ -55,6 +55,34 @@ TEST_CASE("shares add up, and larger sets are found less near") {
     }));
 }
 
+TEST_CASE("check bits come with the lines that miss, and make others miss") {
+    CHECK(rc::check("for sets around the room", [] {
+        const double room = 1000.0;
+        const double bytes = *rc::gen::inRange<int>(900, 1400);
+        const double ways = *rc::gen::inRange<int>(2, 10);
+        const double beside = 0.01 * *rc::gen::inRange<int>(1, 12);
+        const double plain = lost_in_turn(bytes, room, ways);
+        const double lost = lost_in_turn(bytes, room, ways, beside);
+        RC_ASSERT(lost >= plain);
+        RC_ASSERT(lost <= 1.0);
+        // With so many bytes more, the same share is lost.
+        const double with_bits = lost_in_turn(bytes * (1.0 + beside * lost), room, ways);
+        const double expected = bytes <= room ? 0.0 : with_bits;
+        RC_ASSERT(std::abs(lost - expected) < 1e-9);
+        RC_ASSERT(lost_in_turn(bytes + 1.0, room, ways, beside) >= lost);
+    }));
+}
+
+TEST_CASE("without check bits among the data an L2 keeps more of what outgrows it") {
+    auto gpu = hw::load_gpu("l40s");
+    const L2Set set{.bytes = 105.0 * megabyte, .reach = 1.0};
+    REQUIRE(gpu.dram.ecc.value() == 1.0);
+    const double with_bits = places_in_turn(set, gpu).near;
+    gpu.dram.ecc = hw::Number(0.0);
+    CHECK(places_in_turn(set, gpu).near > with_bits + 0.1);
+    CHECK(with_bits > 0.0);
+}
+
 TEST_CASE("a quarter of what others brought lies across, and costs its way") {
     const auto gpu = hw::load_gpu("h200-sxm");
     const L2Places places = places_of_strangers(4.0 * megabyte, gpu);

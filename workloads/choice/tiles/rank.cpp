@@ -5,6 +5,7 @@
 #include "model/machine/occupancy/occupancy.hpp"
 #include "model/machine/occupancy/sm_limits.hpp"
 #include "model/prediction/engine.hpp"
+#include "model/system/operands_in_turn.hpp"
 #include "model/system/program.hpp"
 #include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/from_parameters.hpp"
@@ -163,6 +164,7 @@ class Runs {
         groups_.clear();
         for (std::size_t i = first; i < end; ++i) groups_.push_back(std::max(1, space_[i].config.group));
         estimates_.resize(groups_.size());
+        model::system::require_operands_in_turn(program_, conditions_);
         stages_->evaluate_groups(program_, groups_, conditions_, estimates_);
         for (std::size_t i = first; i < end; ++i) ranking.tiles.push_back({i, estimates_[i - first], 0.0});
     }
