@@ -98,13 +98,6 @@ inline constexpr std::size_t unit_count = static_cast<std::size_t>(Unit::count);
 
 /// True for products of a group of four warps that the tensor cores of a whole SM run, with operands in
 /// shared memory: wgmma, and tcgen05, whose sums stay in tensor memory.
-/// True for classes whose instructions read three registers, none of which stays at the register file's
-/// ports, unless numbers or constants take their places.
-[[nodiscard]] constexpr bool may_read_three(InstructionClass cls) {
-    return cls == InstructionClass::mad_s32 || cls == InstructionClass::mad_wide_s32 ||
-           cls == InstructionClass::logic || cls == InstructionClass::shift ||
-           cls == InstructionClass::fma_f16x2 || cls == InstructionClass::fma_f64;
-}
 [[nodiscard]] constexpr bool is_group_product(InstructionClass cls) {
     return cls == InstructionClass::wgmma || cls == InstructionClass::tcgen05_mma;
 }

@@ -145,7 +145,7 @@ TEST_CASE("every instruction takes an issue slot, and only its own pipe") {
         // Instructions of three registers take half a turn more at the ports.
         double turns = 0.0;
         for (const mk::Op& op : kernel.ops) {
-            turns = std::max(turns, warptime::model::machine::port_turns(op, gpu()));
+            turns = std::max(turns, warptime::model::machine::port_turns(op.cls, gpu()));
         }
         const double ports =
             item.total([](const machine::Part& p) { return p.demand[machine::Server::registers].value(); });

@@ -318,9 +318,6 @@ class BodyCheck {
         here.expect(op.count >= 1 && op.count <= (std::int64_t{1} << 32), "count", op.count, "1 to 2^32");
         here.expect(op.chain >= 1 && op.chain <= op.count, "chain", op.chain, "1 to count");
         here.expect(op.enabled >= 0.0 && op.enabled <= 1.0, "enabled", op.enabled, "a fraction from 0 to 1");
-        here.expect(op.registers >= 0.0 && op.registers <= 3.0, "registers", op.registers, "0 to 3");
-        here.expect(op.registers == 3.0 || hw::may_read_three(op.cls), "registers", op.registers,
-                    "3 on an op whose class does not read three registers");
         const bool tells = op.completes != no_id;
         here.expect(!tells || (op.enabled == 1.0 && op.lanes == no_id), "completes",
                     std::int64_t{op.completes}, "no predicate on an op that completes a token");

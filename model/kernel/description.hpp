@@ -248,7 +248,6 @@ struct Op {
     double active = 1.0;  ///< fraction of lanes, only for divergence on data
     /// share of executions in which a lane's predicate holds; in the others the op issues and does no more
     double enabled = 1.0;
-    double registers = 3.0;  ///< read by an instruction, on average; of classes that read three at most
     Id lanes = no_id;     ///< place in Kernel::lane_counts: active lanes of the warp, here and in this trip
     bool sparse = false;  ///< matrix instructions: A has two of four elements, `shape` counts all
     bool returns = true;  ///< atomics: true if the old value returns

@@ -196,7 +196,7 @@ void KernelReader::op() {
     std::optional<Index> lanes;
     op.cls = named([](std::string_view word) { return hw::parse_instruction_class(word); });
     fields(
-        "dtype=, shape=, count=, chain=, when=, active=, enabled=, registers=, lanes=, once_per_unroll=, "
+        "dtype=, shape=, count=, chain=, when=, active=, enabled=, lanes=, once_per_unroll=, "
         "shared_operand=, "
         "sparse=, deps=, completes=, line= or returns=",
         [&](std::string_view key) {
@@ -220,8 +220,6 @@ void KernelReader::op() {
                 op.active = cursor_.real();
             } else if (key == "enabled") {
                 op.enabled = cursor_.real();
-            } else if (key == "registers") {
-                op.registers = cursor_.real();
             } else if (key == "lanes") {
                 lanes = read_index(cursor_, kernel_);
             } else if (key == "once_per_unroll") {

@@ -448,7 +448,6 @@ class KernelWriter {
         }
         field("active", op.active, usual.active);
         field("enabled", op.enabled, usual.enabled);
-        field("registers", op.registers, usual.registers);
         lanes(op.lanes);
         field("once_per_unroll", op.once_per_unroll, usual.once_per_unroll);
         field("shared_operand", op.shared_operand, usual.shared_operand);

@@ -119,7 +119,7 @@ class Planner {
         p.instructions = count * cost.machine.value();
         p.issue = ticks_of(p.instructions);
         const bool apart = machine::is_matrix(op.cls);
-        p.ports = apart ? 0 : ticks_of(p.instructions * machine::port_turns(op, gpu_));
+        p.ports = apart ? 0 : ticks_of(p.instructions * machine::port_turns(op.cls, gpu_));
         p.pipe = static_cast<std::uint8_t>(cost.unit);
         const double held = std::max(cost.interval.value(), machine::operand_turns(op, gpu_));
         p.pipe_time = cost.unit == Unit::none ? 0 : ticks_of(p.instructions * held);

@@ -163,7 +163,6 @@ class RandomKernelMaker {
         op.chain = pick(1, static_cast<int>(op.count));
         op.active = 1.0 / pick(1, 7);
         op.enabled = flip() ? 1.0 : 1.0 / pick(1, 5);
-        if (hw::may_read_three(cls)) op.registers = pick(0, 3);
         op.returns = flip();
         for (int i = pick(0, 3); i > 0; --i) {
             add_random_access(op);

@@ -27,7 +27,7 @@ inline void add_issue(const kernel::Op& op, double executions, int warps, const 
     }
     const double instructions = executions * warps * gpu.instructions[op.cls].machine.value();
     demand[Server::issue] += issue_cycles(instructions, gpu);
-    demand[Server::registers] += issue_cycles(instructions * port_turns(op, gpu), gpu);
+    demand[Server::registers] += issue_cycles(instructions * port_turns(op.cls, gpu), gpu);
 }
 
 }  // namespace warptime::model::machine

@@ -15,17 +15,20 @@
 
 namespace warptime::model::machine {
 
-/// True if the op's instructions read three registers, none of which stays at the ports.
-[[nodiscard]] inline bool reads_three(const kernel::Op& op) {
-    return hw::may_read_three(op.cls) && op.registers > 2.0;
+/// True if an instruction of the class reads three registers, none of which stays at the ports.
+[[nodiscard]] constexpr bool reads_three(hw::InstructionClass cls) {
+    return cls == hw::InstructionClass::mad_s32 || cls == hw::InstructionClass::mad_wide_s32 ||
+           cls == hw::InstructionClass::logic || cls == hw::InstructionClass::shift ||
+           cls == hw::InstructionClass::fma_f16x2 || cls == hw::InstructionClass::fma_f64;
 }
 
 /// Turns of its sub-partition's ports that an instruction takes from others: one, or the turns that its
 /// registers need over all banks. Its unit holds it longer, but only the turns at the ports delay other
 /// instructions.
-[[nodiscard]] inline double port_turns(const kernel::Op& op, const hw::Gpu& gpu) {
-    if (op.cls == hw::InstructionClass::shfl) return 2.0;
-    return hw::may_read_three(op.cls) ? std::max(1.0, op.registers / gpu.sm.register_banks.value()) : 1.0;
+[[nodiscard]] inline double port_turns(hw::InstructionClass cls, const hw::Gpu& gpu) {
+    constexpr double registers = 3.0;
+    if (cls == hw::InstructionClass::shfl) return 2.0;
+    return reads_three(cls) ? std::max(1.0, registers / gpu.sm.register_banks.value()) : 1.0;
 }
 
 /// Turns of one instruction; 1 for all but multiply-adds of a block. The shape gives rows, columns and

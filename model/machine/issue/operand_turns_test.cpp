@@ -7,16 +7,6 @@
 #include <doctest/doctest.h>
 
 namespace warptime::model::machine {
-namespace {
-
-kernel::Op op_of(hw::InstructionClass cls, double registers = 3.0) {
-    kernel::Op op;
-    op.cls = cls;
-    op.registers = registers;
-    return op;
-}
-
-}  // namespace
 
 TEST_CASE("multiply-adds of a block take a quarter more turns than instructions, as the SASS counts") {
     const hw::Gpu gpu = hw::load_gpu("h200-sxm");
@@ -43,23 +33,16 @@ TEST_CASE("multiply-adds of a block take a quarter more turns than instructions,
 
 TEST_CASE("three registers take two banks a turn and a half, and four banks one") {
     hw::Gpu gpu = hw::load_gpu("h200-sxm");
-    CHECK(port_turns(op_of(hw::InstructionClass::logic), gpu) == 1.5);
-    CHECK(port_turns(op_of(hw::InstructionClass::add_s32), gpu) == 1.0);
-    CHECK(port_turns(op_of(hw::InstructionClass::fma_f32), gpu) == 1.0);
-    // Numbers and constants do not come through the ports.
-    CHECK(port_turns(op_of(hw::InstructionClass::logic, 2.5), gpu) == 1.25);
-    CHECK(port_turns(op_of(hw::InstructionClass::logic, 2.0), gpu) == 1.0);
-    CHECK(port_turns(op_of(hw::InstructionClass::shift, 1.0), gpu) == 1.0);
-    CHECK(reads_three(op_of(hw::InstructionClass::logic)));
-    CHECK_FALSE(reads_three(op_of(hw::InstructionClass::logic, 2.0)));
-    CHECK_FALSE(reads_three(op_of(hw::InstructionClass::add_s32)));
+    CHECK(port_turns(hw::InstructionClass::logic, gpu) == 1.5);
+    CHECK(port_turns(hw::InstructionClass::add_s32, gpu) == 1.0);
+    CHECK(port_turns(hw::InstructionClass::fma_f32, gpu) == 1.0);
     gpu.sm.register_banks = gpu.sm.register_banks * 2.0;
-    CHECK(port_turns(op_of(hw::InstructionClass::logic), gpu) == 1.0);
+    CHECK(port_turns(hw::InstructionClass::logic, gpu) == 1.0);
 }
 
 TEST_CASE("a shuffle takes two turns, and a product a cycle of the special-function unit") {
-    const hw::Gpu gpu = hw::load_gpu("h200-sxm");
-    CHECK(port_turns(op_of(hw::InstructionClass::shfl), gpu) == 2.0);
+    hw::Gpu gpu = hw::load_gpu("h200-sxm");
+    CHECK(port_turns(hw::InstructionClass::shfl, gpu) == 2.0);
     CHECK(kept_from_special_functions(gpu).value() == doctest::Approx(1.06).epsilon(0.02));
 }
 

@@ -22,10 +22,10 @@ class UnitQueue {
     }
     /// Records that an op holds its unit from `start` to `end`, its last instruction for `interval`. Returns
     /// the cycle of the warp's next issue.
-    hw::Cycles pass(const kernel::Op& op, hw::Unit unit, const hw::Cycles& start, const hw::Cycles& end,
+    hw::Cycles pass(hw::InstructionClass cls, hw::Unit unit, const hw::Cycles& start, const hw::Cycles& end,
                     const hw::Cycles& interval) {
         const hw::Cycles next = end - interval + hw::Cycles(1.0);
-        if (unit == hw::Unit::integer && !machine::reads_three(op)) {
+        if (unit == hw::Unit::integer && !machine::reads_three(cls)) {
             integer_ = end;
             return next;
         }

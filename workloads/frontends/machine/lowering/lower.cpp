@@ -835,12 +835,6 @@ class Lowering {
         op.dtype = cls.dtype;
         op.shape = cls.shape;
         op.count = static_cast<std::int64_t>(end - i);
-        if (hw::may_read_three(op.cls)) {
-            int registers = 0;
-            for (std::size_t k = i; k < end; ++k)
-                registers += std::min(3, registers_at_ports(line(instructions[k])));
-            op.registers = registers / static_cast<double>(end - i);
-        }
         if (const SourceLine source = code_.line_of(first); source.file >= 0) {
             op.file = file_of(code_.module.lines.files[static_cast<std::size_t>(source.file)]);
             op.line = source.line;

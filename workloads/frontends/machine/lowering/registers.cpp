@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <set>
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -262,17 +260,6 @@ RegisterUse registers_of(const AssemblyLine& line) {
         add_predicates(use.reads, line);
     }
     return use;
-}
-
-int registers_at_ports(const AssemblyLine& line) {
-    std::set<int> read;
-    bool result = true;
-    for (const Operand& operand : line.operands) {
-        if (operand.kind != OperandKind::general) continue;
-        if (!result && operand.number != zero_register) read.insert(operand.number);
-        result = false;
-    }
-    return static_cast<int>(read.size());
 }
 
 }  // namespace warptime::workloads::frontends::machine

@@ -21,8 +21,4 @@ inline constexpr std::size_t register_places = 534;
 
 [[nodiscard]] RegisterUse registers_of(const AssemblyLine& line);
 
-/// Different general registers, wide ones once, among the operands of an arithmetic instruction behind its
-/// result. Numbers, constants, uniform registers and RZ are none.
-[[nodiscard]] int registers_at_ports(const AssemblyLine& line);
-
 }  // namespace warptime::workloads::frontends::machine

@@ -44,18 +44,6 @@ Names writes(std::string_view text) {
     return names_of(registers_of(assembly_line(text, 0)).writes);
 }
 
-TEST_CASE("registers at the ports are those that stand behind the result, each once") {
-    const auto at_ports = [](std::string_view text) { return registers_at_ports(assembly_line(text, 0)); };
-    CHECK(at_ports("IMAD R4, R5, R6, R7") == 3);
-    CHECK(at_ports("IMAD R4, R4, R4, R7") == 2);
-    CHECK(at_ports("IMAD.SHL.U32 R4, R5, 0x4, RZ") == 1);
-    CHECK(at_ports("LOP3.LUT R4, R5, 0xff, RZ, 0xc0, !PT") == 1);
-    CHECK(at_ports("LOP3.LUT P0, RZ, R0, R9, RZ, 0xc8, !PT") == 2);
-    CHECK(at_ports("SHF.R.U32.HI R7, RZ, 0x17, R0") == 1);
-    CHECK(at_ports("IMAD.WIDE R10, R15, UR4, R10") == 2);
-    CHECK(at_ports("DFMA R4, R6, c[0x3][0x10], R8") == 2);
-}
-
 TEST_CASE("results come first, sources behind them") {
     CHECK(writes("IADD3 R4, R5, -R6, R7") == Names{"R4"});
     CHECK(reads("IADD3 R4, R5, -R6, R7") == Names{"R5", "R6", "R7"});
