@@ -70,7 +70,9 @@ choice::Score Predictor::score_under(const model::prediction::Conditions& condit
         model::kernel::Program program;
         program.add_memset(bytes);
         of = bytes;
-        return seconds = model::system::evaluate(program, *choosing_, conditions).time;
+        // The step by itself: operands in turn are those of the kernel behind it.
+        const model::kernel::Step& step = program.steps.front();
+        return seconds = choosing_->evaluate(program, step, conditions, model::prediction::unknown_body).time;
     };
     return {time, least, clear};
 }
