@@ -27,13 +27,18 @@ __host__ __device__ inline uint32_t mod_sub(uint32_t a, uint32_t b) {
     return a >= b ? a - b : a + prime - b;
 }
 
-uint32_t mod_pow(uint32_t base, uint32_t exponent) {
-    uint32_t result = 1;
+/// A power by squaring; `multiply` is the product modulo the prime.
+template <class T, class Multiply>
+T power(T base, T exponent, Multiply multiply) {
+    T result = 1;
     for (; exponent > 0; exponent >>= 1) {
-        if ((exponent & 1U) != 0) result = mod_mul(result, base);
-        base = mod_mul(base, base);
+        if ((exponent & 1U) != 0) result = multiply(result, base);
+        base = multiply(base, base);
     }
     return result;
+}
+uint32_t mod_pow(uint32_t base, uint32_t exponent) {
+    return power(base, exponent, mod_mul);
 }
 
 /// Each transform's elements in bit-reversed order.
@@ -181,12 +186,7 @@ uint64_t big_mul(uint64_t a, uint64_t b) {
     return static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b % big_prime);
 }
 uint64_t big_pow(uint64_t base, uint64_t exponent) {
-    uint64_t result = 1;
-    for (; exponent > 0; exponent >>= 1) {
-        if ((exponent & 1U) != 0) result = big_mul(result, base);
-        base = big_mul(base, base);
-    }
-    return result;
+    return power(base, exponent, big_mul);
 }
 
 void big(int log_count, int power_count) {

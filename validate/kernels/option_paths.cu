@@ -10,18 +10,6 @@ struct Option {
     float spot, strike, rate, volatility, years;
 };
 
-__device__ inline uint4 philox(uint4 counter, uint2 key) {
-#pragma unroll
-    for (int round = 0; round < 10; ++round) {
-        const unsigned high0 = __umulhi(0xD2511F53U, counter.x), low0 = 0xD2511F53U * counter.x;
-        const unsigned high1 = __umulhi(0xCD9E8D57U, counter.z), low1 = 0xCD9E8D57U * counter.z;
-        counter = {high1 ^ counter.y ^ key.x, low1, high0 ^ counter.w ^ key.y, low0};
-        key.x += 0x9E3779B9U;
-        key.y += 0xBB67AE85U;
-    }
-    return counter;
-}
-
 __device__ inline float uniform(unsigned bits) {
     return static_cast<float>(bits >> 8) * 0x1p-24F + 0x1p-25F;
 }

@@ -186,6 +186,20 @@ void check_close(const std::vector<T>& values, const std::vector<double>& expect
     }
 }
 
+/// Four random numbers of a counter: ten rounds of Philox 4x32 (Salmon et al., SC 2011,
+/// doi:10.1145/2063384.2063405).
+__device__ inline uint4 philox(uint4 counter, uint2 key) {
+#pragma unroll
+    for (int round = 0; round < 10; ++round) {
+        const unsigned high0 = __umulhi(0xD2511F53U, counter.x), low0 = 0xD2511F53U * counter.x;
+        const unsigned high1 = __umulhi(0xCD9E8D57U, counter.z), low1 = 0xCD9E8D57U * counter.z;
+        counter = {high1 ^ counter.y ^ key.x, low1, high0 ^ counter.w ^ key.y, low0};
+        key.x += 0x9E3779B9U;
+        key.y += 0xBB67AE85U;
+    }
+    return counter;
+}
+
 /// What all threads of a block combine to, by warps and then by each thread; `shared` holds a value a warp.
 template <class Combine>
 __device__ float across_block(float value, float* shared, Combine combine) {
