@@ -33,7 +33,6 @@ struct L2Set {
 [[nodiscard]] inline double lost_in_turn(double bytes, double room, double ways, double beside = 0.0) {
     if (bytes <= room) return 0.0;
     const double beyond = (ways + 1.0) * (bytes - room);
-    if (!(beside > 0.0)) return std::min(1.0, beyond / bytes);
     const double linear = bytes * (1.0 - (ways + 1.0) * beside);
     return std::min(1.0,
                     2.0 * beyond / (linear + std::sqrt(linear * linear + 4.0 * beside * bytes * beyond)));

@@ -113,8 +113,7 @@ struct Code;
 struct SlowestWarpCounts {
     std::vector<std::uint64_t> of_ctas;  ///< added up over the CTAs, of each one's slowest warp
     std::vector<std::uint32_t> of_grid;
-    std::uint64_t executed = 0;  ///< by the grid's slowest warp
-    std::uint64_t cycles = 0;    ///< of the same warp
+    std::uint64_t cycles = 0;  ///< of the grid's slowest warp
 };
 
 struct Launch {

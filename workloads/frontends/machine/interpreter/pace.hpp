@@ -2,7 +2,8 @@
 // compiler has written into the code, and the way to the L2 and back where it waits for a load. Of several
 // warps the slowest is the one that takes longest by this measure: a warp that goes from load to load is
 // slower than one that computes, which executes more. Ignores: where loads find their data, waits for shared
-// memory and for other warps, and units that are busy.
+// memory and for other warps, and units that are busy. Source: stalls and scoreboards in the code (Jia et
+// al., arXiv:1804.06826, section 2).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -440,7 +440,6 @@ class Runner {
             std::ranges::transform(slowest.of_ctas, counts, slowest.of_ctas.begin(), std::plus<>{});
             if (warp.cycles > slowest.cycles) {
                 slowest.cycles = warp.cycles;
-                slowest.executed = warp.executed;
                 std::ranges::copy(counts, slowest.of_grid.begin());
             }
         }

@@ -462,11 +462,11 @@ TEST_CASE("the slowest warps' counts are those of each CTA's longest warp, and o
             RC_ASSERT(counts.slowest.of_ctas[i] == (inside ? of_ctas : ctas));
             RC_ASSERT(counts.slowest.of_grid[i] == (inside ? of_grid : 1U));
         }
-        RC_ASSERT(counts.slowest.executed == 9U + 3U * of_grid);
+        RC_ASSERT(counts.slowest.cycles == 9U + 3U * of_grid);
     }));
 }
 
-TEST_CASE("the slowest warps are those that execute most, whatever it is") {
+TEST_CASE("of instructions that take a cycle each, the slowest warps are those that execute most") {
     // Warp 1 skips the loop and runs a longer straight piece; of CTA 2, warp 0 goes round more often.
     std::vector<std::string> lines{"S2R R0, SR_TID.X",
                                    "S2R R1, SR_CTAID.X",
@@ -492,7 +492,7 @@ TEST_CASE("the slowest warps are those that execute most, whatever it is") {
     CHECK(counts.slowest.of_grid.at(7) == 20);
     CHECK(counts.slowest.of_ctas.at(11) == 3);
     CHECK(counts.slowest.of_grid.at(11) == 0);
-    CHECK(counts.slowest.executed == 7 + 3 * 20 + 1);
+    CHECK(counts.slowest.cycles == 7 + 3 * 20 + 1);
 }
 
 TEST_CASE("a sample's slowest warps are those of the CTAs that ran") {
@@ -511,7 +511,7 @@ TEST_CASE("a sample's slowest warps are those of the CTAs that ran") {
         CHECK(2 * sample.slowest.of_ctas[i] == sample.instructions[i].warps);
         CHECK(sample.slowest.of_ctas[i] == sample.ctas_run * sample.slowest.of_grid[i]);
     }
-    CHECK(2 * sample.ctas_run * sample.slowest.executed == sample.executed);
+    CHECK(2 * sample.ctas_run * sample.slowest.cycles == sample.executed);
 }
 
 }  // namespace
