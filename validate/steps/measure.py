@@ -181,9 +181,10 @@ class Placed:
 
 
 def activities_of(path: Path) -> list[Placed]:
-    """Device activities of a trace in order of their starts."""
+    """Device activities of a trace in order of their starts, which traces of one machine count from one time."""
     with path.open(encoding="utf-8") as file:
         trace = json.load(file)
+    base_us = int(trace.get("baseTimeNanoseconds", 0)) % 10**12 / 1000.0
     found = []
     for event in trace["traceEvents"]:
         category = event.get("cat")
@@ -192,7 +193,7 @@ def activities_of(path: Path) -> list[Placed]:
         arguments = event.get("args", {})
         name = str(event["name"])
         launch = launch_of(name, category, arguments)
-        activity = Activity(short_name(name), float(event["ts"]), float(event["dur"]), launch)
+        activity = Activity(short_name(name), base_us + float(event["ts"]), float(event["dur"]), launch)
         found.append(Placed(activity, int(arguments.get("stream", 0))))
     found.sort(key=lambda placed: placed.activity.start)
     return found

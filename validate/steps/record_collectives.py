@@ -2,8 +2,10 @@
 
 Each collective of NCCL runs from 1 KB to 1 GB in bfloat16; `bytes` is what one GPU gives to
 all_reduce, reduce_scatter, all_to_all, broadcast and send_recv, and what one GPU gets from
-all_gather. Kernel times are CUPTI's, the shortest of the GPUs' as the others wait inside theirs; wall
-times are events around many calls. Algorithms and protocols are chosen by NCCL's own variables, a
+all_gather. Kernel times are CUPTI's, the shortest of the GPUs' as the others wait inside theirs. A
+broadcast's is from the root's start to the last GPU's end: the root begins last, and leaves before the
+data have arrived. Ends of the barrier before are one time on all GPUs. Wall times are events around many
+calls. Algorithms and protocols are chosen by NCCL's own variables, a
 start of the processes each. NVLink multicast stays off.
 """
 # SPDX-License-Identifier: Apache-2.0
@@ -30,6 +32,8 @@ from torch import nn
 
 SAMPLES = 9
 SIZES = [1 << shift for shift in (10, 12, 14, 16, 18, 20, 22, 24, 25, 26, 28, 30)]
+# Two sizes an octave from 4 kB to 1 GB, between those above.
+DENSE_SIZES = [3 << shift for shift in range(11, 29)] + [5 << shift for shift in range(11, 28)]
 OPERATIONS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "send_recv")
 # What NCCL is told, the operations, whether the sizes are thinned out.
 VARIANTS: list[tuple[str, dict[str, str], tuple[str, ...], bool]] = [
@@ -109,24 +113,33 @@ def record_collective(recorder: Recorder, variant: str, op: str, count: int, gpu
         run()
     times = 40 if count <= 1 << 20 else 10 if count <= 1 << 26 else 3
     walls = of_all(many_us(run, times))
+    calls = 1 if op == "broadcast" else 3
 
     def sampled() -> None:
         for _ in range(SAMPLES + 1):
             dist.barrier()
             torch.cuda.synchronize()
-            for _ in range(3):
+            if op == "broadcast" and rank == 0:
+                time.sleep(0.0005)
+            for _ in range(calls):
                 run()
             torch.cuda.synchronize()
 
     found = [placed.activity for placed in profiled(sampled) if placed.activity.name.startswith("nccl")]
-    # A barrier is an all-reduce of one element: the activity before every three calls.
-    kernels = [found[i] for i in range(len(found)) if i % 4 == 3] if len(found) % 4 == 0 else []
+    # A barrier is an all-reduce of one element: the activity before the calls.
+    whole = len(found) % (calls + 1) == 0
+    kernels = found[calls :: calls + 1] if whole else []
+    barriers = found[:: calls + 1] if whole else []
     durations = of_all([kernel.us for kernel in kernels])
+    starts = of_all([k.start - b.start - b.us for k, b in zip(kernels, barriers, strict=True)])
     if rank:
         return
     params = {"bytes": count, "gpus": gpus, "dtype": "bf16"}
     if all(durations) and len({len(each) for each in durations}) == 1:
         shortest = [min(values) for values in zip(*durations, strict=True)][1:]
+        if op == "broadcast":
+            ends = [[s + d for s, d in zip(*of, strict=True)] for of in zip(starts, durations, strict=True)]
+            shortest = [max(values) - root for *values, root in zip(*ends, starts[0], strict=True)][1:]
         label = kernels[-1].label
         recorder.write(
             "collectives", op, params, "kernel_us", shortest, implementation=variant, cache="warm", steps=label
@@ -332,7 +345,7 @@ def record_peer_copies(recorder: Recorder, rank: int) -> None:
     dist.barrier()
 
 
-def work(rank: int, gpus: int, variant: int, folder: str, seconds: float, port: int) -> None:
+def work(rank: int, gpus: int, variant: int, folder: str, seconds: float, port: int, dense: bool) -> None:
     """What one process does."""
     name, variables, operations, thin = VARIANTS[variant]
     os.environ.update(variables)
@@ -351,10 +364,11 @@ def work(rank: int, gpus: int, variant: int, folder: str, seconds: float, port: 
         buffer.random_()
     torch.cuda.synchronize()
     tasks: list[Callable[[], None]] = []
-    for op in operations:
-        for count in SIZES[1::2] if thin else SIZES:
+    sizes = DENSE_SIZES + SIZES if dense else SIZES[1::2] if thin else SIZES
+    for count in sizes:
+        for op in operations:
             tasks.append(functools.partial(record_collective, recorder, name, op, count, gpus, rank))
-    if name == "default":
+    if name == "default" and not dense:
         tasks.append(lambda: record_split_layers(recorder, Path(folder), gpus, rank))
         tasks.append(lambda: record_overlap(recorder, gpus, rank))
         tasks.append(lambda: record_peer_copies(recorder, rank))
@@ -377,11 +391,17 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=Path("recorded"))
     parser.add_argument("--budget", type=float, default=170.0)
+    parser.add_argument("--dense", type=int, nargs="+", metavar="GPUS", help="many sizes of each operation, by so many GPUs")
     options = parser.parse_args(arguments)
     options.output.mkdir(parents=True, exist_ok=True)
     gpus = torch.cuda.device_count()
     begin = time.monotonic()
-    for variant, (name, _, _, _) in enumerate(VARIANTS):
+    for index, count in enumerate(options.dense or []):
+        share = (options.budget - (time.monotonic() - begin)) / (len(options.dense) - index) - 10.0
+        folder = options.output / f"gpus{count}"
+        torch.multiprocessing.spawn(work, (count, 0, str(folder), share, 29600 + index, True), nprocs=count)
+        print(f"{count} GPUs: {time.monotonic() - begin:.1f} s", file=sys.stderr, flush=True)
+    for variant, (name, _, _, _) in enumerate([] if options.dense else VARIANTS):
         left = options.budget - (time.monotonic() - begin)
         if left < 20.0:
             print(f"out of time before {name}", file=sys.stderr)
@@ -389,12 +409,12 @@ def main(arguments: list[str]) -> int:
         seconds = min(left - 8.0, 85.0 if variant == 0 else 22.0)
         try:
             torch.multiprocessing.spawn(
-                work, (gpus, variant, str(options.output), seconds, 29500 + variant), nprocs=gpus
+                work, (gpus, variant, str(options.output), seconds, 29500 + variant, False), nprocs=gpus
             )
         except Exception as problem:
             print(f"left out: {name}: {problem}", file=sys.stderr, flush=True)
         print(f"{name}: {time.monotonic() - begin:.1f} s", file=sys.stderr, flush=True)
-    for path in options.output.glob(".rank*.csv"):
+    for path in options.output.glob("**/.rank*.csv"):
         path.unlink()
     return 0
 

@@ -36,31 +36,56 @@ mk::ExchangeLink across_boxes(double hops, double hop, double bytes, double payl
 }
 
 /// Rings and trees by one protocol.
-mk::Exchange stepwise(const Shape& s, const ProtocolRule& protocol, const hw::System& system) {
+mk::Exchange stepwise(const Exchanged& exchanged, const Shape& s, const libraries::ExchangeRule& rule,
+                      const ProtocolRule& protocol, const hw::System& system) {
     mk::Exchange e;
     switch (protocol.style) {
-        case ProtocolStyle::flag:
-        case ProtocolStyle::line: {
-            const bool flag = protocol.style == ProtocolStyle::flag;
-            e.start_seconds = flag ? system.flag.start : system.line.start;
-            e.links[0] = within_box(s.hops_within, flag ? system.flag.hop : system.line.hop, s.bytes_within,
-                                    protocol.payload, system.bulk.efficiency, system);
-            e.links[1] = across_boxes(s.hops_across, flag ? system.network.flag_hop : system.network.line_hop,
-                                      s.bytes_across, protocol.payload, system);
-            e.handled_bytes = s.handled_bytes;
-            e.handled_per_second = flag ? system.flag.rate : system.line.rate;
+        case ProtocolStyle::flag: {
+            // A message takes as many channels as it fills with a step for each GPU. What a channel handles
+            // holds it back, not the links; what goes through whole has a step under way on each further hop.
+            const double channels = std::clamp(
+                exchanged.bytes / (static_cast<double>(exchanged.gpus) * protocol.step), 1.0, rule.channels);
+            e.start_seconds = system.flag.start;
+            e.links[0] = within_box(s.hops_within, system.flag.hop, 0.0, protocol.payload, 1.0, system);
+            e.links[1] = across_boxes(s.hops_across, system.network.flag_hop, s.bytes_across,
+                                      protocol.payload, system);
+            e.handled_bytes = s.handled_bytes / channels;
+            if (rule.piece > 0.0) {
+                e.handled_bytes += (s.hops_within + s.hops_across - 1.0) *
+                                   std::min(exchanged.bytes / channels, protocol.step);
+            }
+            e.handled_per_second = system.flag.rate;
             break;
         }
+        case ProtocolStyle::line:
+            e.start_seconds = system.line.start;
+            e.links[0] = within_box(s.hops_within, system.line.hop, s.bytes_within, protocol.payload,
+                                    system.bulk.efficiency, system);
+            e.links[1] = across_boxes(s.hops_across, system.network.line_hop, s.bytes_across,
+                                      protocol.payload, system);
+            e.handled_bytes = s.handled_bytes;
+            e.handled_per_second = system.line.rate;
+            break;
         case ProtocolStyle::bulk:
-            // The hops of a bulk ring within a box are also its pipeline's stages.
             e.start_seconds = system.bulk.start;
             e.links[0] = within_box(s.hops_within, system.bulk.hop, s.bytes_within, protocol.payload,
                                     system.bulk.efficiency, system);
             e.links[1] = across_boxes(s.hops_across, system.network.bulk_hop, s.bytes_across,
                                       protocol.payload, system);
-            e.handled_bytes = s.own_bytes;
-            e.handled_per_second = system.bulk.copy_rate;
-            e.fill_seconds = system.bulk.fill * s.hops_within;
+            if (rule.piece > 0.0) {
+                // Each further hop waits for a piece of every channel, and the last one takes its piece out.
+                const double piece = std::min(exchanged.bytes / rule.channels, rule.piece);
+                e.links[0].bytes += std::max(s.hops_within - 1.0, 0.0) * rule.channels * piece;
+                if (system.peer.drain_rate > 0.0) {
+                    e.handled_bytes = piece;
+                    e.handled_per_second = system.peer.drain_rate;
+                }
+            } else {
+                // The hops within a box are also the stages of a pipeline.
+                e.handled_bytes = s.own_bytes;
+                e.handled_per_second = system.bulk.copy_rate;
+                e.fill_seconds = system.bulk.fill * s.hops_within;
+            }
             break;
     }
     return e;
@@ -215,7 +240,7 @@ mk::Exchange lower(const Problem& problem, const libraries::Libraries& libraries
             continue;
         }
         const double hops = s.hops_within + s.hops_across;
-        const double share = algorithm == ExchangeAlgorithm::tree ? rule.tree_line_share : 1.0;
+        const double share = algorithm == ExchangeAlgorithm::tree ? rule.tree_line_share : rule.line_share;
         const double most = share * system.line.most * (1.0 + rule.line_more_per_hop * hops);
         for (const ProtocolRule& protocol : libraries.protocol_rules) {
             if (algorithm == ExchangeAlgorithm::direct) {
@@ -229,7 +254,7 @@ mk::Exchange lower(const Problem& problem, const libraries::Libraries& libraries
             } else if (!problem.protocol.empty()
                            ? protocol.name == problem.protocol
                            : protocol.style == ProtocolStyle::bulk || s.handled_bytes <= most) {
-                offer(stepwise(s, protocol, system), algorithm, protocol.name);
+                offer(stepwise(exchanged, s, rule, protocol, system), algorithm, protocol.name);
             }
         }
     }

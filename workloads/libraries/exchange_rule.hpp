@@ -17,6 +17,7 @@ struct ProtocolRule {
     std::string name;
     ProtocolStyle style = ProtocolStyle::bulk;
     double payload = 1.0;  ///< share of the bytes on a link that are data
+    double step = 0.0;     ///< flag: bytes of data that a channel passes on at once
     int numbers = 0;
 };
 
@@ -46,7 +47,10 @@ struct PeerRule {
 struct ExchangeRule {
     std::string op;
     std::vector<ExchangeAlgorithm> algorithms;
-    double tree_line_share = 1.0;    ///< of those bytes that a tree takes by flags or lines
+    double channels = 0.0;    ///< that rings and trees have at most
+    double piece = 0.0;       ///< of a channel that each hop has whole before the next one gets it; 0: none
+    double line_share = 1.0;  ///< of the most bytes by flags or lines that a ring takes so
+    double tree_line_share = 1.0;    ///< the same of a tree
     double line_more_per_hop = 0.0;  ///< growth of the most bytes by flags or lines with each hop
     int numbers = 0;
 };

@@ -296,6 +296,11 @@ ProtocolRule read_protocol(const Section& section) {
         throw Error(section.place + " payload", fmt::format("{}", rule.payload),
                     "a share above 0, at most 1");
     }
+    if (rule.style == ProtocolStyle::flag) {
+        rule.step = section.number("step");
+        if (!(rule.step >= 1.0))
+            throw Error(section.place + " step", fmt::format("{}", rule.step), "at least 1 byte");
+    }
     rule.numbers = numbers_in(section.table);
     return rule;
 }
@@ -330,9 +335,18 @@ ExchangeRule read_exchange(const Section& section) {
         rule.algorithms.push_back(word_of<ExchangeAlgorithm>(text, {"ring", "tree", "nvls", "direct"},
                                                              section.place + " algorithms"));
     });
-    if (section.table.contains("tree_line_share")) rule.tree_line_share = section.number("tree_line_share");
-    rule.line_more_per_hop =
-        section.table.contains("line_more_per_hop") ? section.number("line_more_per_hop") : 0.0;
+    const auto given = [&](std::string_view key, double& value) {
+        if (section.table.contains(key)) value = section.number(key);
+    };
+    given("channels", rule.channels);
+    given("piece", rule.piece);
+    given("line_share", rule.line_share);
+    given("tree_line_share", rule.tree_line_share);
+    given("line_more_per_hop", rule.line_more_per_hop);
+    const bool direct = rule.algorithms == std::vector{ExchangeAlgorithm::direct};
+    if (!direct && !(rule.channels >= 1.0)) {
+        throw Error(section.place + " channels", fmt::format("{}", rule.channels), "at least 1");
+    }
     rule.numbers = numbers_in(section.table);
     return rule;
 }
