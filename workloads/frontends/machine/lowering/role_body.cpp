@@ -27,10 +27,42 @@ std::vector<bool> loops_run(const std::vector<CodeLoop>& loops, const WarpTrace&
     return run;
 }
 
-std::vector<std::vector<int>> roles_of(const std::vector<CodeLoop>& loops, const CtaTrace& cta) {
+bool is_edge(const CtaTrace& cta, std::uint64_t ctas) {
+    return cta.linear_id == 0 || cta.linear_id + 1 == ctas;
+}
+
+/// Loops that the same warps run in every CTA that runs them at all. Others depend on data, not on the warp.
+/// The first and the last CTA, which may be cut short, do not count where there are others.
+std::vector<bool> loops_of_roles(const std::vector<CodeLoop>& loops, const TraceRecorder& trace,
+                                 std::uint64_t ctas) {
+    const bool only_edges =
+        std::ranges::all_of(trace.ctas(), [&](const auto& cta) { return is_edge(*cta, ctas); });
+    std::vector<bool> same(loops.size(), true);
+    std::vector<std::vector<bool>> who(loops.size());  // by loop: the warps that run it; empty: not seen yet
+    for (const auto& cta : trace.ctas()) {
+        if (!only_edges && is_edge(*cta, ctas)) continue;
+        std::vector<std::vector<bool>> own(loops.size(), std::vector<bool>(cta->warps.size(), false));
+        for (std::size_t w = 0; w < cta->warps.size(); ++w) {
+            const std::vector<bool> run = loops_run(loops, cta->warps[w]);
+            for (std::size_t l = 0; l < loops.size(); ++l) own[l][w] = run[l];
+        }
+        for (std::size_t l = 0; l < loops.size(); ++l) {
+            if (std::ranges::find(own[l], true) == own[l].end()) continue;
+            if (!who[l].empty() && who[l] != own[l]) same[l] = false;
+            who[l] = std::move(own[l]);
+        }
+    }
+    return same;
+}
+
+std::vector<std::vector<int>> roles_of(const std::vector<CodeLoop>& loops, const TraceRecorder& trace,
+                                       std::uint64_t ctas) {
+    const std::vector<bool> of_roles = loops_of_roles(loops, trace, ctas);
+    const CtaTrace& cta = typical(trace);
     std::vector<std::pair<std::vector<bool>, std::vector<int>>> roles;
     for (const WarpTrace& warp : cta.warps) {
-        const std::vector<bool> run = loops_run(loops, warp);
+        std::vector<bool> run = loops_run(loops, warp);
+        for (std::size_t l = 0; l < run.size(); ++l) run[l] = run[l] && of_roles[l];
         const auto known =
             std::ranges::find_if(roles, [&run](const auto& role) { return role.first == run; });
         if (known == roles.end()) {
@@ -58,13 +90,12 @@ std::vector<double> weights_of(const TraceRecorder& trace, std::uint64_t ctas) {
     std::vector<double> weights;
     double inner = 0.0;
     for (const auto& cta : trace.ctas()) {
-        const bool edge = cta->linear_id == 0 || cta->linear_id + 1 == ctas;
-        inner += edge ? 0.0 : 1.0;
+        inner += is_edge(*cta, ctas) ? 0.0 : 1.0;
     }
     for (const auto& cta : trace.ctas()) {
-        const bool edge = cta->linear_id == 0 || cta->linear_id + 1 == ctas;
-        weights.push_back(edge || inner == 0.0 ? 1.0
-                                               : std::max(1.0, (static_cast<double>(ctas) - 2.0) / inner));
+        weights.push_back(is_edge(*cta, ctas) || inner == 0.0
+                              ? 1.0
+                              : std::max(1.0, (static_cast<double>(ctas) - 2.0) / inner));
     }
     return weights;
 }
@@ -249,7 +280,7 @@ RoleBodies role_bodies(const Code& code, const LaunchCounts& counts, const Trace
     result.loops = find_loops(code, warps);
     const std::map<std::uint32_t, int> assigned = loops_of_instructions(result.loops, trace);
     const std::vector<double> weights = weights_of(trace, counts.ctas);
-    const std::vector<std::vector<int>> roles = roles_of(result.loops, typical(trace));
+    const std::vector<std::vector<int>> roles = roles_of(result.loops, trace, counts.ctas);
     const double all_warps =
         static_cast<double>(counts.ctas_run) * static_cast<double>(typical(trace).warps.size());
     for (const std::vector<int>& members : roles) {

@@ -88,6 +88,25 @@ TEST_CASE("warps that run the same loops are one role") {
     CHECK(bodies.roles[2].body.inner.empty());
 }
 
+TEST_CASE("loops that other warps run in another CTA are of no role") {
+    // Warp w of CTA c runs the first loop where c + w is even, and warp 1 of each runs the second.
+    const Program program(joined({{"S2R R0, SR_TID.X", "SHF.R.U32.HI R0, RZ, 0x5, R0", "S2R R1, SR_CTAID.X",
+                                   "IMAD.IADD R1, R0, 0x1, R1", "LOP3.LUT R1, R1, 0x1, RZ, 0xc0, !PT",
+                                   "ISETP.NE.AND P0, PT, R1, RZ, PT", "@P0 BRA `(behind0)"},
+                                  counted_loop("loop0", 10, "0x2", {}),
+                                  {"behind0:", "ISETP.NE.AND P1, PT, R0, 0x1, PT", "@P1 BRA `(behind1)"},
+                                  counted_loop("loop1", 12, "0x3", {}),
+                                  {"behind1:"}}));
+    const RoleBodies bodies = bodies_of(program, TracedRun(program, launch(6, 96)));
+    REQUIRE(bodies.loops.size() == 2);
+    REQUIRE(bodies.roles.size() == 2);
+    CHECK(bodies.roles[0].warps == std::vector<int>{0, 2});
+    CHECK(bodies.roles[1].warps == std::vector<int>{1});
+    CHECK(bodies.roles[0].body.inner.size() == 1);
+    REQUIRE(bodies.roles[1].body.inner.size() == 2);
+    CHECK(bodies.roles[1].body.inner[1].rounds == 3.0);
+}
+
 TEST_CASE("more than eight kinds of warps are one role of averages") {
     const Program program = loop_of_each_warp(9);
     const RoleBodies bodies = bodies_of(program, TracedRun(program, launch(1, 288)));
