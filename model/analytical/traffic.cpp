@@ -377,10 +377,10 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             buffer, static_cast<double>(std::min(concurrent, kernel.schedule.item_count())));
         whole = use.reach.bytes(whole);
         written += use.written_bytes * items;
-        const machine::FilledSectors parts =
-            machine::filled_sectors({use.parted_bytes * items, use.written_bytes * items, whole,
-                                     use.scattered.written_apart, use.read_bytes * items},
-                                    gpu);
+        const machine::FilledSectors parts = machine::filled_sectors(
+            {use.parted_bytes * items, use.written_bytes * items, whole, use.scattered.written_apart,
+             use.read_bytes * items, use.scattered.written_lines / gpu.l1.line.value() * items},
+            gpu);
         const machine::Dirtied left = machine::dirtied_by(use, items, whole, parts, gpu);
         dirty.add(left);
         filled += parts.on_bus;
@@ -516,12 +516,14 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         if (use.scattered.read > 0.0) {
             const machine::ScatteredSet set = scattered_set(buffer, items, gpu);
             const double part = use.scattered.read / use.scattered.visits;
-            const double visits = machine::visits_to_dram(set, stay_in_l2, gpu);
+            const double visits = machine::visits_to_dram(set, use.scattered.far * items, stay_in_l2, gpu);
             machine::ScatteredSet lines = set;
             lines.parts = 1.0;
             lines.once = machine::expected_distinct(set.visits, set.lines);
-            opened += std::max(
-                0.0, machine::visits_to_dram(lines, stay_in_l2, gpu) * gpu.l1.line.value() - visits * part);
+            opened +=
+                std::max(0.0, machine::visits_to_dram(lines, use.scattered.far * items, stay_in_l2, gpu) *
+                                      gpu.l1.line.value() -
+                                  visits * part);
             const double ordered = std::min(missed, (use.read_bytes - use.scattered.read) * items);
             note_first_visits(use, set, items, early);
             // Places that loads in order come to as well need no visit of their own.

@@ -91,6 +91,10 @@ void check_pattern(const Record& op, std::string_view field, const Access& acces
     op.expect(access.joined >= 0.0 && access.joined <= 1.0, field, access.joined, "joined from 0 to 1");
     op.expect(access.joined == 0.0 || access.direction == Direction::write, field, access.joined,
               "joined only where the access writes");
+    op.expect(access.far >= 0.0 && access.far <= 1.0, field, access.far, "far from 0 to 1");
+    op.expect(
+        access.far == 1.0 || (access.direction == Direction::read && access.pattern == PatternKind::listed),
+        field, access.far, "far only of reads at listed places");
     op.expect(access.reuse <= op.kernel.reuse.size(), field, std::int64_t{access.reuse},
               "0, or the number of a reuse of the kernel");
     const std::size_t end = std::size_t{access.pool_first} + access.pool_length;

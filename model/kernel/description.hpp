@@ -192,7 +192,10 @@ struct Access {
     /// of other CTAs' shared memory: accesses to the CTA of the cluster that is asked most, by the mean of
     /// all; of global memory: what is asked of the slice that the kernel asks most, by the mean of all
     double skew = 1.0;
-    double joined = 0.0;      ///< share of a store's sectors that leave with earlier stores of the CTA
+    double joined = 0.0;  ///< share of a store's sectors that leave with earlier stores of the CTA
+    /// of listed reads: share of the sectors that were read before, so long ago that the L2 may have lost
+    /// them; 1: not known
+    double far = 1.0;
     std::uint32_t reuse = 0;  ///< 1 + place in Kernel::reuse; 0: as pattern and origin say
     friend bool operator==(const Access&, const Access&) = default;
 };

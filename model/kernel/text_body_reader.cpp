@@ -274,8 +274,8 @@ void KernelReader::access() {
     const auto word32 = [&] { return static_cast<std::uint32_t>(cursor_.integer(0, 0xffffffffLL)); };
     fields(
         "origin=, rank=, box=, bytes=, inner_extent=, inner=, outer=, distinct=, distribution=, seed=, "
-        "step=, window=, pool_first=, pool_length=, bounds=, cache=, multicast_ctas=, skew=, joined= or "
-        "reuse=",
+        "step=, window=, pool_first=, pool_length=, bounds=, cache=, multicast_ctas=, skew=, joined=, "
+        "far= or reuse=",
         [&](std::string_view key) {
             if (key == "origin") {
                 access.rank = static_cast<std::uint8_t>(
@@ -316,6 +316,8 @@ void KernelReader::access() {
                 access.skew = cursor_.real();
             } else if (key == "joined") {
                 access.joined = cursor_.real();
+            } else if (key == "far") {
+                access.far = cursor_.real();
             } else if (key == "reuse") {
                 access.reuse = static_cast<std::uint32_t>(
                     cursor_.integer(0, static_cast<std::int64_t>(kernel_.reuse.size())));

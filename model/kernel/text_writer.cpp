@@ -498,6 +498,7 @@ class KernelWriter {
         field("multicast_ctas", access.multicast_ctas, usual.multicast_ctas);
         field("skew", access.skew, usual.skew);
         field("joined", access.joined, usual.joined);
+        field("far", access.far, usual.far);
         field("reuse", access.reuse, usual.reuse);
         out_ += '\n';
     }

@@ -56,6 +56,37 @@ TEST_CASE("accesses that lean to one CTA of a cluster keep by how much") {
     CHECK(to_text(kernel).find("skew") == std::string::npos);
 }
 
+TEST_CASE("listed reads keep how many of them come again late, and nothing else may say so") {
+    const auto text = [](const std::string& access) {
+        return "kernel \"gather\"\n"
+               "  grid 8 1 1\n"
+               "  cta 32 1 1\n"
+               "  resources registers=32\n"
+               "  schedule one_per_cta tiles=8,1,1,1\n"
+               "  buffer \"x\" extent=4096\n"
+               "  addresses 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 "
+               "30 31\n"
+               "  role \"warp\" warps=1\n"
+               "    op 0 ld_global\n"
+               "      access " +
+               access +
+               "\n"
+               "  end\n"
+               "end\n";
+    };
+    const std::string listed = "read x listed origin={0} distinct=4096 pool_length=32";
+    Kernel kernel = parse_text(text(listed + " far=0.25"));
+    CHECK(kernel.accesses.at(0).far == 0.25);
+    CHECK(to_text(kernel).find(" far=0.25\n") != std::string::npos);
+    CHECK(parse_text(to_text(kernel)) == kernel);
+    kernel.accesses[0].far = 1.0;
+    CHECK(to_text(kernel).find("far") == std::string::npos);
+    CHECK_THROWS_WITH_AS((void)parse_text(text(listed + " far=1.5")), doctest::Contains("far from 0 to 1"),
+                         warptime::Error);
+    CHECK_THROWS_WITH_AS((void)parse_text(text("read x contiguous origin={0} far=0.5")),
+                         doctest::Contains("far only of reads at listed places"), warptime::Error);
+}
+
 TEST_CASE("listed items keep whether CTAs ask for them") {
     Kernel kernel = parse_text(copy_text);
     kernel.schedule.kind = ScheduleKind::listed;

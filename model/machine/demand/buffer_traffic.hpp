@@ -45,12 +45,13 @@ struct StoreTraffic {
 
 /// Accesses of a typical item to one buffer at addresses that follow no order.
 struct ScatteredTraffic {
-    double read = 0.0;           ///< bytes of read_bytes
-    double visits = 0.0;         ///< to lines that bring them
-    double span = 0.0;           ///< bytes among which they fall
-    double apart = 0.0;          ///< bytes among which those of a warp fall at a time
-    double all = 0.0;            ///< all such visits, found in the L1 or not
-    double words = 0.0;          ///< bytes that lanes read by all
+    double read = 0.0;    ///< bytes of read_bytes
+    double visits = 0.0;  ///< to lines that bring them
+    double span = 0.0;    ///< bytes among which they fall
+    double apart = 0.0;   ///< bytes among which those of a warp fall at a time
+    double all = 0.0;     ///< all such visits, found in the L1 or not
+    double words = 0.0;   ///< bytes that lanes read by all
+    double far = 0.0;     ///< visits to lines that were visited so long ago that the L2 may have lost them
     std::uint32_t sectors = 0;   ///< a bit for each sector of a line that such visits ever ask for
     double written_lines = 0.0;  ///< bytes of the lines that stores and atomics touch
     double written_sectors = 0.0;

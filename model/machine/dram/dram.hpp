@@ -56,7 +56,10 @@ struct WrittenToDram {
                               written_seconds(written.all - written.scattered, gpu) +
                               written.scattered / (data_rate(gpu) * gpu.dram.scattered_efficiency);
     if (!(0.0 < read.all.value())) return moved;
-    return moved + written.all / data_rate(gpu) * gpu.dram.turnaround;
+    // A turn holds up as much as the pieces around it take.
+    const hw::Bytes turned =
+        written.all - written.scattered + written.scattered / gpu.dram.scattered_efficiency.value();
+    return moved + turned / data_rate(gpu) * gpu.dram.turnaround;
 }
 
 }  // namespace warptime::model::machine

@@ -32,6 +32,9 @@ TEST_CASE("reads, short rows, scattered pieces and writes each have their effici
     CHECK(dram_seconds({Bytes(8e6), none, none}, {some}, gpu).value() ==
           doctest::Approx(5e-3 + 2.5e-6 + turned).scale(1e-6));
     CHECK(dram_seconds({}, {none}, gpu).value() == 0.0);
+    // A turn beside a piece that lies alone holds up as much more as the piece takes.
+    CHECK(dram_seconds({some, none, some}, {some, some}, gpu).value() ==
+          doctest::Approx(16e-3 + turned / 0.25).scale(1e-6));
     // Pieces that lie alone are as slow to write as to read.
     CHECK(dram_seconds({}, {some, some}, gpu).value() == doctest::Approx(8e-3).scale(1e-6));
 }

@@ -19,6 +19,7 @@ struct PartStores {
     double whole = 0.0;    ///< bytes of the buffer that are reached
     double apart = 0.0;    ///< bytes among which one warp's scattered stores fall; 0: they go in order
     double read = 0.0;     ///< bytes of the buffer that loads bring: stores find these sectors whole
+    double visits = 0.0;   ///< of scattered stores to lines, each for sectors of its own
 };
 
 struct FilledSectors {
@@ -57,7 +58,10 @@ struct FilledSectors {
     const double unread = 1.0 - std::min(1.0, stores.read / result.touched);
     const double share = (1.0 - kept / until) * unread;
     result.filled = result.touched * share;
-    result.on_bus = std::max(result.filled, result.lines * share * gpu.dram.access_bytes.value());
+    // Stores in order fill a line at once, scattered ones each sector in its own time.
+    const double apart = std::min(stores.visits, result.touched / gpu.l1.sector.value());
+    const double fills = stores.apart > 0.0 ? std::max(result.lines, apart) : result.lines;
+    result.on_bus = std::max(result.filled, fills * share * gpu.dram.access_bytes.value());
     return result;
 }
 

@@ -21,7 +21,7 @@ constexpr double sector = 32.0;
 
 /// Stores of words at a distance, in bytes.
 PartStores at_distance(double bytes) {
-    return {words * sector, words * 4.0, words * bytes, 0.0, 0.0};
+    return {words * sector, words * 4.0, words * bytes, 0.0, 0.0, 0.0};
 }
 
 }  // namespace
@@ -39,6 +39,19 @@ TEST_CASE("a line's fill takes the bus for its smallest piece") {
     CHECK(alone.on_bus == doctest::Approx(2.0 * alone.filled).epsilon(0.01));
     const FilledSectors full = filled_sectors(at_distance(32.0), h100());
     CHECK(full.on_bus == doctest::Approx(full.filled));
+}
+
+TEST_CASE("scattered stores fill each sector of a line in its own time") {
+    // A word in each sector, in an order drawn at random: all but the kept share is filled, a piece for each.
+    const double whole = words * sector;
+    PartStores scattered = at_distance(32.0);
+    scattered.apart = whole;
+    const FilledSectors together = filled_sectors(scattered, h100());
+    CHECK(together.on_bus == doctest::Approx(together.filled));
+    scattered.visits = words;
+    const FilledSectors apart = filled_sectors(scattered, h100());
+    CHECK(apart.filled == together.filled);
+    CHECK(apart.on_bus == doctest::Approx(apart.filled * h100().dram.access_bytes.value() / sector));
 }
 
 TEST_CASE("sectors that are completed soon are not filled") {

@@ -126,6 +126,7 @@ inline void note_scattered(const kernel::Kernel& kernel, const kernel::Access& a
     traffic.scattered.visits += lines * unmet;
     traffic.scattered.all += lines;
     traffic.scattered.words += words;
+    traffic.scattered.far += lines * access.far;
     const double reach = static_cast<double>(access.distinct) *
                          hw::bytes_of(kernel.buffers[static_cast<std::size_t>(access.buffer)].dtype);
     traffic.scattered.span = std::max(traffic.scattered.span, reach);

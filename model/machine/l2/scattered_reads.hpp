@@ -96,15 +96,16 @@ struct ScatteredHold {
     return low;
 }
 
-/// Visits of a set that go to DRAM: first ones, and those whose part has left since.
-[[nodiscard]] inline double visits_to_dram(const ScatteredSet& set, double stay, const hw::Gpu& gpu) {
+/// Visits of a set that go to DRAM: first ones, and those whose part has left since, at most the `far` ones.
+[[nodiscard]] inline double visits_to_dram(const ScatteredSet& set, double far, double stay,
+                                           const hw::Gpu& gpu) {
     const double cells = set.lines * set.parts;
     const double once = std::min(set.visits, set.once);
     if (stay >= 1.0) return once;
     const double first = std::min(once, expected_distinct(set.visits * stay, cells));
     const double later =
         (1.0 - stay) * set.visits * hold_of(set, stay, std::max(1.0, gpu.l2.partitions.value())).missed;
-    return std::clamp(first + later, once, std::max(once, set.visits));
+    return std::clamp(first + later, once, std::max(once, std::min(set.visits, once + far)));
 }
 
 }  // namespace warptime::model::machine

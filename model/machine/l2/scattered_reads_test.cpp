@@ -62,12 +62,16 @@ TEST_CASE("sets that fit are read once, sets of any size no less, and more room 
         const std::array<ScatteredSet, 1> sets{set};
         const double stay = stay_of(sets, {passing, 0.0}, gpu());
         const double once = std::min(visits, lines * parts);
-        const double read = visits_to_dram(set, stay, gpu());
+        const double read = visits_to_dram(set, visits, stay, gpu());
         RC_ASSERT(read >= once * (1.0 - 1e-9));
         RC_ASSERT(read <= visits * (1.0 + 1e-9));
         if (gpu().l2.partitions.value() * lines + passing < room()) RC_ASSERT(read <= once * (1.0 + 1e-9));
-        const double longer = visits_to_dram(set, stay_of(sets, {0.5 * passing, 0.0}, gpu()), gpu());
+        const double longer = visits_to_dram(set, visits, stay_of(sets, {0.5 * passing, 0.0}, gpu()), gpu());
         RC_ASSERT(longer <= read * (1.0 + 1e-6));
+        // Places that were visited a short while ago are still there.
+        RC_ASSERT(visits_to_dram(set, 0.0, stay, gpu()) == std::min(visits, set.once));
+        const double some = visits_to_dram(set, 0.25 * (read - once), stay, gpu());
+        RC_ASSERT(some <= once + 0.25 * (read - once) + 1e-6 * read);
     }));
 }
 

@@ -47,6 +47,8 @@ Chip chip_of(const hw::Gpu& gpu) {
     chip.l2.latency = gpu.latency.l2_far.value();
     chip.l2.place_bits = model::machine::place_bits_of(gpu);
     chip.l2.lines_told_apart = model::machine::lines_told_apart(gpu);
+    chip.l2.room =
+        gpu.l2.capacity.value() * gpu.l2.partition_usable.value() / std::max(1.0, gpu.l2.partitions.value());
     (void)power_of_two("shared.banks", gpu.shared.banks.value());
     (void)power_of_two("shared.bank_width", gpu.shared.bank_width.value());
     return chip;

@@ -17,6 +17,7 @@ struct L2Timing {
     double latency = 1.0;           ///< cycles from a load to its data
     unsigned place_bits = 0;        ///< of a line's number, which choose its place in a small set
     double lines_told_apart = 0.0;  ///< of the largest such set
+    double room = 0.0;              ///< bytes that it holds for all SMs
     friend bool operator==(const L2Timing&, const L2Timing&) = default;
 };
 

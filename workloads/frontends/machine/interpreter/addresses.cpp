@@ -345,6 +345,8 @@ void count_global(Warp& warp, const Instruction& instruction, const Addresses& a
         const auto shift =
             static_cast<unsigned>(std::countr_zero(static_cast<std::uint64_t>(geometry.cache.sector)));
         warp.launch->touched[instruction.index].note(*allocation, addresses, enabled, shift);
+        warp.launch->last_touches.note(*allocation, addresses, enabled, shift, warp.cta->linear_id,
+                                       counts.distances);
     }
     tell(warp, instruction, addresses, enabled, width, AccessSpace::global, kind);
 }

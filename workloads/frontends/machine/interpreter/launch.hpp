@@ -4,6 +4,7 @@
 #pragma once
 
 #include "workloads/frontends/machine/counting/coalescing.hpp"
+#include "workloads/frontends/machine/counting/touch_distances.hpp"
 #include "workloads/frontends/machine/counting/touched_sectors.hpp"
 #include "workloads/frontends/machine/interpreter/atomic_places.hpp"
 #include "workloads/frontends/machine/interpreter/races.hpp"
@@ -47,6 +48,7 @@ struct AccessCounts {
     std::uint64_t passes = 0;    ///< wavefronts over the banks of shared memory
     std::uint64_t bytes = 0;     ///< asked for by the lanes
     TouchedCount touched;        ///< of global memory, set when the launch has ended
+    TouchDistances distances;    ///< of global memory, in units of LaunchCounts::touch_unit
 };
 
 /// Why an access or instruction cannot be done: ends the launch.
@@ -130,6 +132,7 @@ struct Launch {
     std::vector<InstructionCounts> counts;               ///< by instruction
     std::vector<AccessCounts> accesses;                  ///< by instruction
     std::vector<TouchedSectors> touched;                 ///< by instruction
+    LastTouches last_touches;
     SlowestWarpCounts slowest;
     std::vector<PatternMemo> patterns;  ///< by instruction
     HandOvers hand_overs;

@@ -58,7 +58,7 @@ LaunchCounts counts_of(const Code& code) {
     for (std::size_t i = 0; i < code.instructions.size(); ++i) {
         const std::uint64_t bit = std::uint64_t{1} << i;
         counts.instructions.push_back({bit, 3 * bit, 2 * bit});
-        counts.accesses.push_back({5 * bit, 7 * bit, 11 * bit, 13 * bit, 17 * bit, {}});
+        counts.accesses.push_back({5 * bit, 7 * bit, 11 * bit, 13 * bit, 17 * bit, {}, {}});
     }
     return counts;
 }

@@ -116,6 +116,7 @@ class Runner {
         launch_.counts.resize(code.code->instructions.size());
         launch_.accesses.resize(code.code->instructions.size());
         launch_.touched.resize(code.code->instructions.size());
+        launch_.last_touches = LastTouches(shape.ctas());
         launch_.l2 = options.chip.l2;
         load_latency_ = static_cast<std::uint64_t>(options.chip.l2.latency);
         launch_.atomic_places.resize(code.code->instructions.size());
@@ -169,6 +170,9 @@ class Runner {
         result.load_latency = load_latency_;
         result.executed = launch_.clock;
         result.ctas_run = ended_ * cluster_ctas_;
+        result.resident_ctas = resident_ctas_;
+        result.touch_unit = launch_.last_touches.unit();
+        result.l2_room = launch_.l2.room;
         note_skews(result);
         result.opaque_values = launch_.opaque_values;
         return result;

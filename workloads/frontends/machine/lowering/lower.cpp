@@ -1121,8 +1121,8 @@ class Lowering {
         }
         if (sample.kind == AccessKind::store && global) {
             const auto merged = merged_.find(instruction);
-            access.joined =
-                std::max(joined_share(instruction, traced), merged == merged_.end() ? 0.0 : merged->second);
+            const MergedStores others = merged == merged_.end() ? MergedStores{} : merged->second;
+            access.joined = std::max(joined_share(instruction, traced, others.in_step), others.share);
             last_store_ = instruction;
         }
         std::vector<LaneAddresses> lanes;
@@ -1284,9 +1284,10 @@ class Lowering {
     /// Share of a store's sectors that the warp's store right before it has touched, too. Such stores leave
     /// the SM together while they wait for their turn. Counted on an H200: four stores of a struct's words
     /// become 2.2 to 2.5, seven become 1.5; four stores of which others run 18 instructions apart stay four,
-    /// and so do four with a load before each that it waits for (`append_cache`, counted on an H100).
-    [[nodiscard]] double joined_share(std::uint32_t instruction,
-                                      const std::vector<PlacedAccess>& traced) const {
+    /// and so do four with a load before each that it waits for (`append_cache`, counted on an H100). Of
+    /// warps in step others store in between (`add_sums`: eight stores of 8 lines stay seven).
+    [[nodiscard]] double joined_share(std::uint32_t instruction, const std::vector<PlacedAccess>& traced,
+                                      bool in_step) const {
         const auto before = accesses_.find(last_store_);
         if (before == accesses_.end() || instruction <= last_store_ ||
             instruction - last_store_ > most_between_joined || before->second.size() != traced.size() ||
@@ -1299,7 +1300,7 @@ class Lowering {
                 return 0.0;
             }
             const JoinedSectors sectors =
-                joined_sectors(*before->second[i].event, *traced[i].event, input_.cache);
+                joined_sectors(*before->second[i].event, *traced[i].event, in_step, input_.cache);
             sum.joined += sectors.joined;
             sum.all += sectors.all;
         }
@@ -1408,7 +1409,31 @@ class Lowering {
         // places ever touched do not.
         const bool counted = input_.counts->whole() && access.direction != mk::Direction::atomic;
         access.distinct = bytes_in_reach(traced, lanes, access.bytes, counted ? &made : nullptr);
+        if (counted && access.direction == mk::Direction::read) access.far = far_share(made);
         access.origin[0] = mk::Builder::constant(0);
+    }
+
+    /// Share of the sectors that were read before, so many CTAs ago that the L2 may have lost them. CTAs on
+    /// the chip at once come in any order, and all that CTAs ask for may pass meanwhile. Of CTAs that go
+    /// through the grid in few waves nothing is known: each may read much between.
+    [[nodiscard]] double far_share(const AccessCounts& made) const {
+        const LaunchCounts& counts = *input_.counts;
+        constexpr std::uint64_t least_waves = 4;
+        if (!made.distances.known() || made.sectors == 0 ||
+            counts.ctas < least_waves * counts.resident_ctas) {
+            return 1.0;
+        }
+        double asked = 0.0;
+        for (std::size_t i = 0; i < counts.accesses.size(); ++i) {
+            if (counts.accesses[i].touched.sectors > 0)
+                asked += static_cast<double>(counts.accesses[i].sectors);
+        }
+        const double by_cta =
+            asked * static_cast<double>(input_.cache.sector) / static_cast<double>(counts.ctas);
+        const double ctas = counts.l2_room / by_cta - static_cast<double>(counts.resident_ctas);
+        if (ctas <= 0.0) return 1.0;
+        const double units = ctas / static_cast<double>(counts.touch_unit);
+        return std::min(1.0, made.distances.further_than(units) / static_cast<double>(made.sectors));
     }
 
     /// The number between `touched` and `most` of places of which the expected number touched is that.
@@ -1547,7 +1572,7 @@ class Lowering {
     std::map<std::uint32_t, double> skews_;  ///< Access::skew of those to other CTAs' shared memory
     std::map<std::pair<std::uint64_t, std::uint64_t>, mk::Id> buffers_;  ///< by key and pitch
     std::map<std::uint32_t, mk::Reuse> reuse_;                           ///< by instruction
-    std::map<std::uint32_t, double> merged_;  ///< share of a store's sectors, by instruction
+    std::map<std::uint32_t, MergedStores> merged_;                       ///< stores by instruction
     std::map<std::int64_t, mk::Id> barrier_tokens_;
     mk::Id copy_token_ = mk::no_id;
     bool commits_ = false;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <set>
 #include <vector>
 
@@ -82,6 +83,7 @@ class Waiting {
 
 struct Totals {
     double sectors = 0.0, merged = 0.0;
+    double stores = 0.0, in_step = 0.0;
 };
 
 /// A store, and whether the warps of its CTA are in step there.
@@ -153,8 +155,8 @@ std::map<std::uint32_t, ByWarp> stores_of(const CtaTrace& cta, const std::vector
 
 }  // namespace
 
-std::map<std::uint32_t, double> merged_stores(const TraceRecorder& trace, const Code& code,
-                                              const model::machine::CacheGeometry& cache) {
+std::map<std::uint32_t, MergedStores> merged_stores(const TraceRecorder& trace, const Code& code,
+                                                    const model::machine::CacheGeometry& cache) {
     const std::vector<std::uint32_t> meet_at = meetings(code);
     std::map<std::uint32_t, Totals> totals;
     std::size_t looked_at = 0;
@@ -171,25 +173,34 @@ std::map<std::uint32_t, double> merged_stores(const TraceRecorder& trace, const 
                     more = true;
                     const Lines lines = lines_of(*own[round].event, cache);
                     if (own[round].in_step) total.merged += waiting.store(lines);
+                    total.stores += 1.0;
+                    if (own[round].in_step && by_warp.size() > 1) total.in_step += 1.0;
                     for (const auto& [line, sectors] : lines)
                         total.sectors += static_cast<double>(sectors.size());
                 }
             }
         }
     }
-    std::map<std::uint32_t, double> shares;
+    std::map<std::uint32_t, MergedStores> stores;
     for (const auto& [instruction, total] : totals) {
-        if (total.merged > hardly * total.sectors) shares[instruction] = total.merged / total.sectors;
+        const double share = total.merged > hardly * total.sectors ? total.merged / total.sectors : 0.0;
+        stores[instruction] = {share, 2.0 * total.in_step > total.stores};
     }
-    return shares;
+    return stores;
 }
 
-JoinedSectors joined_sectors(const AccessEvent& before, const AccessEvent& store,
+JoinedSectors joined_sectors(const AccessEvent& before, const AccessEvent& store, bool in_step,
                              const model::machine::CacheGeometry& cache) {
     Waiting waiting;
     (void)waiting.store(lines_of(before, cache));
     JoinedSectors sectors;
     const Lines lines = lines_of(store, cache);
+    if (in_step) {
+        Lines others;
+        std::uint64_t elsewhere = std::numeric_limits<std::uint64_t>::max();
+        for (const auto& [line, own] : lines) others[elsewhere--] = own;
+        (void)waiting.store(others);
+    }
     sectors.joined = waiting.store(lines);
     for (const auto& [line, own] : lines) sectors.all += static_cast<double>(own.size());
     return sectors;

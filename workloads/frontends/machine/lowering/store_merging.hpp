@@ -20,16 +20,24 @@
 
 namespace warptime::workloads::frontends::machine {
 
-/// By instruction that stores to global memory: the share of its sectors that leave with an earlier store.
-/// Instructions without such sectors are left out.
-[[nodiscard]] std::map<std::uint32_t, double> merged_stores(const TraceRecorder& trace, const Code& code,
-                                                            const model::machine::CacheGeometry& cache);
+/// Of an instruction that stores to global memory: the share of its sectors that leave with an earlier store
+/// of another warp, and whether the warps of a CTA are in step there more often than not.
+struct MergedStores {
+    double share = 0.0;
+    bool in_step = false;
+};
 
-/// Sectors of a store that wait from the warp's store right before it, which leave with that one.
+/// By instruction.
+[[nodiscard]] std::map<std::uint32_t, MergedStores> merged_stores(const TraceRecorder& trace,
+                                                                  const Code& code,
+                                                                  const model::machine::CacheGeometry& cache);
+
+/// Sectors of a store that wait from the warp's store right before it, which leave with that one. Of warps in
+/// step another one stores as many lines in between (`in_step`).
 struct JoinedSectors {
     double joined = 0.0, all = 0.0;
 };
-[[nodiscard]] JoinedSectors joined_sectors(const AccessEvent& before, const AccessEvent& store,
+[[nodiscard]] JoinedSectors joined_sectors(const AccessEvent& before, const AccessEvent& store, bool in_step,
                                            const model::machine::CacheGeometry& cache);
 
 }  // namespace warptime::workloads::frontends::machine
