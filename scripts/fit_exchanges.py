@@ -177,7 +177,7 @@ def candidates(k: dict[str, float], row: Row, link: float, reduction: bool) -> d
     if row.protocol or wire + own <= share * k["line.most"] * (1 + more):
         times["line"] = k["line.start"] + hops * k["line.hop"] + wire / 0.9375 / bandwidth + (wire + own) / k["line.rate"]
         channels = min(RING_CHANNELS, max(1, size / (n * FLAG_STEP)))
-        pieces, piece = (1, size / channels) if row.op == "broadcast" else (hops + 1, size / n / channels)
+        pieces, piece = (1.0, size / channels) if row.op == "broadcast" else (hops + 1.0, size / n / channels)
         if row.algorithm == "tree":
             pieces, piece = (wire + own) / size, size / channels
         handled = pieces * piece
