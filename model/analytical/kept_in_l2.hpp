@@ -38,22 +38,11 @@ namespace warptime::model::analytical {
     const double ctas = std::min(static_cast<double>(kernel.schedule.item_count()),
                                  gpu.sm.count.value() * static_cast<double>(resident));
     double reached = 0.0;
-    double stored = 0.0;
-    for (std::size_t b = 0; b < kernel.buffers.size(); ++b) {
-        const kernel::Buffer& buffer = kernel.buffers[b];
-        if (buffer.space != kernel::Space::global) continue;
-        const double bytes = machine::bytes_in_use(buffer, ctas);
-        reached += bytes;
-        const bool read = std::ranges::any_of(kernel.accesses, [b](const kernel::Access& access) {
-            return access.buffer == static_cast<kernel::Id>(b) &&
-                   access.direction != kernel::Direction::write;
-        });
-        if (!read) stored += bytes;
+    for (const kernel::Buffer& buffer : kernel.buffers) {
+        if (buffer.space == kernel::Space::global) reached += machine::bytes_in_use(buffer, ctas);
     }
     const double usable = gpu.l2.capacity.value() * gpu.l2.usable.value();
-    if (!(reached > usable)) return std::numeric_limits<double>::max();
-    // Lines that are stored take room as well, and distances count those that are read.
-    return usable / ctas * (1.0 - stored / reached);
+    return reached > usable ? usable / ctas : std::numeric_limits<double>::max();
 }
 
 /// Share of an access's sectors that its CTA has read before and finds in the L2 at least. `room`: l2_room.

@@ -64,20 +64,6 @@ TEST_CASE("the L2 is divided among the CTAs at work, and has no limit for what f
     CHECK(l2_room(rows(100000, 1, 4096, 0), 16, gpu()) == doctest::Approx(usable / (16.0 * sms)));
 }
 
-TEST_CASE("buffers that are only stored to take their share of the room") {
-    kernel::Kernel stores = rows(100000, 1, 4096, 0);
-    const double before = l2_room(stores, 8, gpu());
-    kernel::Buffer second = stores.buffers[0];
-    second.name = kernel::Name("y");
-    stores.buffers.push_back(second);
-    kernel::Access write = stores.accesses[0];
-    write.buffer = 1;
-    write.direction = kernel::Direction::write;
-    write.reuse = 0;
-    stores.accesses.push_back(write);
-    CHECK(l2_room(stores, 8, gpu()) == doctest::Approx(0.5 * before));
-}
-
 TEST_CASE("what comes back within the room is kept, and what CTAs share is kept in any case") {
     const kernel::Kernel own = rows(8, 4, 4096, 32768);
     CHECK(kept_in_l2(own, own.accesses[0], 8192.0) == 0.0);
