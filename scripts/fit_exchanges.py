@@ -183,7 +183,7 @@ def candidates(k: dict[str, float], row: Row, link: float, reduction: bool) -> d
         handled = pieces * piece
         if row.op == "broadcast":
             handled += (hops - 1) * min(piece, FLAG_STEP)
-        times["flag"] = k["flag.start"] + hops * k["flag.hop"] + handled / k["flag.rate"]
+        times["flag"] = k["flag.start"] + hops * k["flag.hop"] + max(handled / k["flag.rate"], wire / 0.5 / bandwidth)
     over = wire / bandwidth
     times["bulk"] = (
         k["bulk.start"]

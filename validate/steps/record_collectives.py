@@ -5,8 +5,8 @@ all_reduce, reduce_scatter, all_to_all, broadcast and send_recv, and what one GP
 all_gather. Kernel times are CUPTI's, the shortest of the GPUs' as the others wait inside theirs. A
 broadcast's is from the root's start to the last GPU's end: the root begins last, and leaves before the
 data have arrived. Ends of the barrier before are one time on all GPUs. Wall times are events around many
-calls. Algorithms and protocols are chosen by NCCL's own variables, a
-start of the processes each. NVLink multicast stays off.
+calls. Algorithms and protocols are chosen by NCCL's own variables, a start of the processes each. NVLink
+multicast stays off.
 """
 # SPDX-License-Identifier: Apache-2.0
 

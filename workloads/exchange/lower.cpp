@@ -35,60 +35,79 @@ mk::ExchangeLink across_boxes(double hops, double hop, double bytes, double payl
     return {hops, hop, bytes / payload, system.network.bandwidth * system.network.efficiency};
 }
 
+/// Start, hops and bytes of a ring or tree by one protocol, over links within the box and across boxes.
+mk::Exchange over_links(const Shape& s, const ProtocolRule& protocol, double start, double hop,
+                        double network_hop, const hw::System& system) {
+    mk::Exchange e;
+    e.start_seconds = start;
+    e.links[0] =
+        within_box(s.hops_within, hop, s.bytes_within, protocol.payload, system.bulk.efficiency, system);
+    e.links[1] = across_boxes(s.hops_across, network_hop, s.bytes_across, protocol.payload, system);
+    return e;
+}
+
+/// A message takes as many channels as it fills with a step for each GPU. What passes through whole has a
+/// step under way on each further hop. The channels or the links set the pace, whichever are slower.
+mk::Exchange by_flags(const Exchanged& exchanged, const Shape& s, const libraries::ExchangeRule& rule,
+                      const ProtocolRule& protocol, const hw::System& system) {
+    mk::Exchange e =
+        over_links(s, protocol, system.flag.start, system.flag.hop, system.network.flag_hop, system);
+    const double channels = std::clamp(
+        exchanged.bytes / (static_cast<double>(exchanged.gpus) * protocol.step), 1.0, rule.channels);
+    double handled = s.handled_bytes / channels;
+    if (rule.piece > 0.0) {
+        handled +=
+            (s.hops_within + s.hops_across - 1.0) * std::min(exchanged.bytes / channels, protocol.step);
+    }
+    mk::ExchangeLink& within = e.links[0];
+    if (within.bytes / within.bytes_per_second >= handled / system.flag.rate) return e;
+    within.bytes = 0.0;
+    e.handled_bytes = handled;
+    e.handled_per_second = system.flag.rate;
+    return e;
+}
+
+mk::Exchange by_lines(const Shape& s, const ProtocolRule& protocol, const hw::System& system) {
+    mk::Exchange e =
+        over_links(s, protocol, system.line.start, system.line.hop, system.network.line_hop, system);
+    e.handled_bytes = s.handled_bytes;
+    e.handled_per_second = system.line.rate;
+    return e;
+}
+
+mk::Exchange by_buffers(const Exchanged& exchanged, const Shape& s, const libraries::ExchangeRule& rule,
+                        const ProtocolRule& protocol, const hw::System& system) {
+    mk::Exchange e =
+        over_links(s, protocol, system.bulk.start, system.bulk.hop, system.network.bulk_hop, system);
+    if (rule.piece > 0.0) {
+        // Each further hop waits for a piece of every channel, and the last one takes its piece out.
+        const double piece = std::min(exchanged.bytes / rule.channels, rule.piece);
+        e.links[0].bytes += std::max(s.hops_within - 1.0, 0.0) * rule.channels * piece;
+        if (system.peer.drain_rate > 0.0) {
+            e.handled_bytes = piece;
+            e.handled_per_second = system.peer.drain_rate;
+        }
+        return e;
+    }
+    // The hops within a box are also the stages of a pipeline.
+    e.handled_bytes = s.own_bytes;
+    e.handled_per_second = system.bulk.copy_rate;
+    e.fill_seconds = system.bulk.fill * s.hops_within;
+    return e;
+}
+
 /// Rings and trees by one protocol.
 mk::Exchange stepwise(const Exchanged& exchanged, const Shape& s, const libraries::ExchangeRule& rule,
                       const ProtocolRule& protocol, const hw::System& system) {
-    mk::Exchange e;
     switch (protocol.style) {
-        case ProtocolStyle::flag: {
-            // A message takes as many channels as it fills with a step for each GPU. What a channel handles
-            // holds it back, not the links; what goes through whole has a step under way on each further hop.
-            const double channels = std::clamp(
-                exchanged.bytes / (static_cast<double>(exchanged.gpus) * protocol.step), 1.0, rule.channels);
-            e.start_seconds = system.flag.start;
-            e.links[0] = within_box(s.hops_within, system.flag.hop, 0.0, protocol.payload, 1.0, system);
-            e.links[1] = across_boxes(s.hops_across, system.network.flag_hop, s.bytes_across,
-                                      protocol.payload, system);
-            e.handled_bytes = s.handled_bytes / channels;
-            if (rule.piece > 0.0) {
-                e.handled_bytes += (s.hops_within + s.hops_across - 1.0) *
-                                   std::min(exchanged.bytes / channels, protocol.step);
-            }
-            e.handled_per_second = system.flag.rate;
-            break;
-        }
+        case ProtocolStyle::flag:
+            return by_flags(exchanged, s, rule, protocol, system);
         case ProtocolStyle::line:
-            e.start_seconds = system.line.start;
-            e.links[0] = within_box(s.hops_within, system.line.hop, s.bytes_within, protocol.payload,
-                                    system.bulk.efficiency, system);
-            e.links[1] = across_boxes(s.hops_across, system.network.line_hop, s.bytes_across,
-                                      protocol.payload, system);
-            e.handled_bytes = s.handled_bytes;
-            e.handled_per_second = system.line.rate;
-            break;
+            return by_lines(s, protocol, system);
         case ProtocolStyle::bulk:
-            e.start_seconds = system.bulk.start;
-            e.links[0] = within_box(s.hops_within, system.bulk.hop, s.bytes_within, protocol.payload,
-                                    system.bulk.efficiency, system);
-            e.links[1] = across_boxes(s.hops_across, system.network.bulk_hop, s.bytes_across,
-                                      protocol.payload, system);
-            if (rule.piece > 0.0) {
-                // Each further hop waits for a piece of every channel, and the last one takes its piece out.
-                const double piece = std::min(exchanged.bytes / rule.channels, rule.piece);
-                e.links[0].bytes += std::max(s.hops_within - 1.0, 0.0) * rule.channels * piece;
-                if (system.peer.drain_rate > 0.0) {
-                    e.handled_bytes = piece;
-                    e.handled_per_second = system.peer.drain_rate;
-                }
-            } else {
-                // The hops within a box are also the stages of a pipeline.
-                e.handled_bytes = s.own_bytes;
-                e.handled_per_second = system.bulk.copy_rate;
-                e.fill_seconds = system.bulk.fill * s.hops_within;
-            }
             break;
     }
-    return e;
+    return by_buffers(exchanged, s, rule, protocol, system);
 }
 
 mk::Exchange in_switches(const Shape& s, const hw::System& system) {

@@ -91,12 +91,36 @@ TEST_CASE(
         };
         RC_ASSERT(hops_and_bytes(gpus).first < hops_and_bytes(gpus + 1).first);
         RC_ASSERT(hops_and_bytes(gpus).second < hops_and_bytes(gpus + 1).second);
-        // All GPUs sending their parts to all is no faster than one of them doing so. By flags it can be: the
-        // one message takes fewer channels.
+        // All GPUs sending their parts to all is no faster than one of them doing so, but for the steps that
+        // one message by flags has under way on further hops.
+        const double under_way =
+            static_cast<double>(gpus - 2) * 4096.0 / warptime::hw::find_system(system).flag.rate;
+        RC_ASSERT(seconds(Op::broadcast, gpus, bytes, system, ring) <=
+                  (seconds(Op::all_gather, gpus, bytes * gpus, system) + under_way) * (1.0 + 1e-12));
         RC_ASSERT(seconds(Op::broadcast, gpus, bytes, system, ring, 0, "Simple") <=
                   seconds(Op::all_gather, gpus, bytes * gpus, system, ring, 0, "Simple") * (1.0 + 1e-12));
         RC_ASSERT(seconds(Op::all_gather, gpus, bytes, system) <=
                   seconds(Op::all_reduce, gpus, bytes, system, ring) * (1.0 + 1e-12));
+    }));
+}
+
+TEST_CASE("no exchange within a box is faster than the links carry its bytes") {
+    CHECK(rc::check("bytes over links", [] {
+        static const std::vector<std::string_view> systems{"hgx-h100-8", "hgx-h200-8", "hgx-a100-8",
+                                                           "dgx-b200", "pcie-l40s-4"};
+        const std::string_view system = *rc::gen::elementOf(systems);
+        const auto& box = warptime::hw::find_system(system);
+        const std::int64_t gpus =
+            *rc::gen::inRange<std::int64_t>(2, static_cast<std::int64_t>(box.box.gpus) + 1);
+        const std::int64_t bytes =
+            *rc::gen::inRange<std::int64_t>(1, std::int64_t{1} << *rc::gen::inRange(4, 32));
+        for (const Op op : {Op::all_reduce, Op::all_gather, Op::reduce_scatter, Op::broadcast}) {
+            const Shape s = shape_of({op, gpus, 1, static_cast<double>(bytes)}, ExchangeAlgorithm::ring);
+            for (const char* protocol : {"LL", "LL128", "Simple"}) {
+                const double time = seconds(op, gpus, bytes, system, ExchangeAlgorithm::ring, 0, protocol);
+                RC_ASSERT(time > s.bytes_within / box.link_bandwidth());
+            }
+        }
     }));
 }
 

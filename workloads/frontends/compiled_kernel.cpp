@@ -126,7 +126,8 @@ DescribedLaunch describe_launch(const CompiledLaunch& launch, const hw::Gpu& gpu
                     "a launch that runs to its end");
     }
     DescribedLaunch described;
-    described.kernel = machine::lower({&code, kernel, shape, &counts, &trace, &memory, chip.cache});
+    described.kernel =
+        machine::lower({&code, kernel, shape, &counts, &trace, &memory, chip.cache, chip.l2.room});
     described.kernel.name = machine::plain_name(function.name);
     described.warnings = std::move(compiled.warnings);
     model::kernel::check(described.kernel);

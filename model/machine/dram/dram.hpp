@@ -56,7 +56,7 @@ struct WrittenToDram {
                               written_seconds(written.all - written.scattered, gpu) +
                               written.scattered / (data_rate(gpu) * gpu.dram.scattered_efficiency);
     if (!(0.0 < read.all.value())) return moved;
-    // A turn holds up as much as the pieces around it take.
+    // A turn holds up as much as the pieces around it take (ladders/scattered_memory.csv).
     const hw::Bytes turned =
         written.all - written.scattered + written.scattered / gpu.dram.scattered_efficiency.value();
     return moved + turned / data_rate(gpu) * gpu.dram.turnaround;

@@ -2,7 +2,8 @@
 // The L2 keeps a number of lines with such sectors; the oldest of more lines is filled and written.
 // Ignores: which sectors a second store completes in time, and sectors that are filled twice.
 // Source: dram__bytes_read of stores at distances of 8 to 64 words and at random places (strides,
-// scattered_stores). Of 131, 262 and 524 thousand lines all but 38 to 46 thousand were filled.
+// scattered_stores). Of 131, 262 and 524 thousand lines all but 38 to 46 thousand were filled. A piece for
+// each sector: validate/recorded/h100-sxm/ladders/scattered_memory.csv.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

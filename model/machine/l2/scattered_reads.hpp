@@ -1,7 +1,8 @@
 // DRAM reads of buffers that SMs read at scattered places: how much the L2 holds while other lines pass.
 // A line has room for all its sectors, however few of them have been asked for. It stands in its home
 // partition, and in each other partition whose SMs have read it.
-// Ignores: sets, places that a kernel prefers, an order in the places, and places that come again by chance.
+// Ignores: sets, places that a kernel prefers, an order in the places but for those that come again soon
+// (`far`, counted by a whole run), and places that come again by chance.
 // Source: least recently used lines stay for a characteristic time, in which the lines that come in fill the
 // cache (Che, Tung and Wang, IEEE JSAC 20(7), 2002). Sizes: keys l2.capacity and l2.partition_usable.
 // SPDX-License-Identifier: Apache-2.0

@@ -34,10 +34,9 @@ LastTouches::LastTouches(std::uint64_t ctas)
 void LastTouches::note(const Allocation& allocation, const std::array<std::uint64_t, 32>& addresses,
                        std::uint32_t lanes, unsigned sector_shift, std::uint64_t cta,
                        TouchDistances& distances) {
-    if (allocation.bytes > largest_kept || allocation.bytes == 0) {
-        distances.lose();
-        return;
-    }
+    const bool kept = allocation.bytes <= largest_kept && allocation.bytes > 0;
+    distances.reach(kept);
+    if (!kept) return;
     const std::uint64_t first = allocation.address >> sector_shift;
     std::vector<std::uint16_t>& last = last_[first];
     if (last.empty()) {

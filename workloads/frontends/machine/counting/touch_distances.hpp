@@ -19,16 +19,17 @@ class TouchDistances {
   public:
     /// `units`: of `unit` CTAs each.
     void add(unsigned units) noexcept;
-    void lose() noexcept { known_ = false; }
-    /// False where the instruction reached an allocation whose times are not kept.
-    [[nodiscard]] bool known() const noexcept { return known_; }
+    /// An allocation is reached: are its times kept?
+    void reach(bool kept) noexcept { (kept ? reached_ : lost_) = true; }
+    /// Whether the instruction reached allocations, and the times of all of them are kept.
+    [[nodiscard]] bool known() const noexcept { return reached_ && !lost_; }
     /// Touches after more than so many units. Those of a kind are taken to lie evenly between its ends.
     [[nodiscard]] double further_than(double units) const noexcept;
 
   private:
     /// None, 1, 2 to 3, 4 to 7 and so on.
     std::array<std::uint64_t, 17> again_{};
-    bool known_ = true;
+    bool reached_ = false, lost_ = false;
 };
 
 /// Keeps for each sector of the allocations that a launch reaches the CTA that touched it last.

@@ -81,6 +81,7 @@ TEST_CASE("large grids count several CTAs as one, and large allocations are not 
     CHECK(distances.further_than(30'000.0) == 1.0);
     CHECK(distances.further_than(70'000.0) == 0.0);
     CHECK(distances.known());
+    CHECK_FALSE(TouchDistances{}.known());
     last.note(allocation_of(std::uint64_t{1} << 29U), addresses, 1, shift, 0, distances);
     CHECK_FALSE(distances.known());
 }

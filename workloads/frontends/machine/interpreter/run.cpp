@@ -172,7 +172,6 @@ class Runner {
         result.ctas_run = ended_ * cluster_ctas_;
         result.resident_ctas = resident_ctas_;
         result.touch_unit = launch_.last_touches.unit();
-        result.l2_room = launch_.l2.room;
         note_skews(result);
         result.opaque_values = launch_.opaque_values;
         return result;

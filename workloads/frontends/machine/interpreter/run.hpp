@@ -41,7 +41,6 @@ struct LaunchCounts {
     std::uint64_t ctas_run = 0;
     std::uint64_t resident_ctas = 0;  ///< that the chip holds at once
     std::uint64_t touch_unit = 1;     ///< CTAs that count as one between touches
-    double l2_room = 0.0;             ///< bytes that the L2 holds for all SMs
     std::uint64_t executed = 0;       ///< warp-instructions of the CTAs that ran
     bool opaque_values = false;       ///< some results were not computed, so memory is not right
     std::string error;  ///< why the launch ended early: a fault, a refusal, a deadlock; empty: none

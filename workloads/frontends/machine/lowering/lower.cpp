@@ -1430,7 +1430,7 @@ class Lowering {
         }
         const double by_cta =
             asked * static_cast<double>(input_.cache.sector) / static_cast<double>(counts.ctas);
-        const double ctas = counts.l2_room / by_cta - static_cast<double>(counts.resident_ctas);
+        const double ctas = input_.l2_room / by_cta - static_cast<double>(counts.resident_ctas);
         if (ctas <= 0.0) return 1.0;
         const double units = ctas / static_cast<double>(counts.touch_unit);
         return std::min(1.0, made.distances.further_than(units) / static_cast<double>(made.sectors));

@@ -22,6 +22,7 @@ struct LoweringInput {
     const TraceRecorder* trace = nullptr;
     const DeviceMemory* memory = nullptr;
     model::machine::CacheGeometry cache;  ///< of the chip
+    double l2_room = 0.0;                 ///< bytes that the chip's L2 holds for all SMs
 };
 
 /// Throws Error when the trace holds no CTA, or when the kernel has more loops within one another than a

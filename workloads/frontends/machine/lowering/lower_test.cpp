@@ -35,7 +35,8 @@ namespace mk = model::kernel;
 using hw::InstructionClass;
 using Lines = std::vector<std::string>;
 
-mk::Kernel lowered(const Program& program, const LaunchShape& shape, const TracedRun& run) {
+mk::Kernel lowered(const Program& program, const LaunchShape& shape, const TracedRun& run,
+                   double l2_room = 0.0) {
     LoweringInput input;
     input.code = &program.code();
     input.function = program.code().kernel("test");
@@ -44,6 +45,7 @@ mk::Kernel lowered(const Program& program, const LaunchShape& shape, const Trace
     input.trace = &run.trace();
     input.memory = &test_memory();
     input.cache = on_test_chip().chip.cache;
+    input.l2_room = l2_room;
     return lower(input);
 }
 
@@ -367,6 +369,43 @@ TEST_CASE("addresses that follow no function are listed, and lanes that do not t
             }
         }
     }));
+}
+
+TEST_CASE("a whole run says how many sectors come again so late that the L2 may have lost them") {
+    // Each CTA reads a line of a table by a list, lanes at squares, and each line comes twice.
+    constexpr std::uint32_t ctas = 20000;
+    const Program program(
+        {"S2R R0, SR_TID.X", "IMAD R0, R0, R0, RZ", "LOP3.LUT R0, R0, 0x1f, RZ, 0xc0, !PT",
+         "S2R R1, SR_CTAID.X", "IMAD.WIDE.U32 R2, R1, 0x4, c[0x0][0x210]", "LDG.E R8, desc[UR4][R2.64]",
+         "IMAD R8, R8, 0x20, R0", "IMAD.WIDE.U32 R2, R8, 0x4, c[0x0][0x218]", "LDG.E R9, desc[UR4][R2.64]"},
+        with_parameters(2));
+    const auto far = [&](std::uint32_t grid, auto line_of, double room_ctas) {
+        std::vector<std::uint32_t> lines(ctas / 2);
+        std::iota(lines.begin(), lines.end(), 0U);
+        std::shuffle(lines.begin(), lines.end(), std::mt19937(7));
+        Words list(ctas);
+        for (std::uint32_t cta = 0; cta < ctas; ++cta) list[cta] = lines[line_of(cta)];
+        const Buffer indices(list);
+        const Buffer table(std::uint64_t{ctas / 2} * 128);
+        const LaunchShape shape = launch(grid, 32);
+        const TracedRun run(program, shape, {indices.address(), table.address()}, 4);
+        REQUIRE(run.counts().whole());
+        // A CTA asks for five sectors.
+        const double room = (static_cast<double>(run.counts().resident_ctas) + room_ctas) * 5.0 * 32.0;
+        const mk::Kernel kernel = lowered(program, shape, run, room);
+        mk::check(kernel);
+        const mk::Access& access = kernel.accesses_of(ops_of(kernel, InstructionClass::ld_global).back())[0];
+        REQUIRE(access.pattern == mk::PatternKind::listed);
+        return access.far;
+    };
+    const auto next = [](std::uint32_t cta) { return cta / 2; };
+    const auto half_a_grid_later = [](std::uint32_t cta) { return cta % (ctas / 2); };
+    CHECK(far(ctas, next, 2000.0) == 0.0);
+    CHECK(far(ctas, half_a_grid_later, 2000.0) == doctest::Approx(0.5));
+    CHECK(far(ctas, half_a_grid_later, 17000.0) == 0.0);
+    // The L2 has no room for the CTAs at work, or the grid is few waves: not known.
+    CHECK(far(ctas, next, -1.0) == 1.0);
+    CHECK(far(8000, next, 2000.0) == 1.0);
 }
 
 TEST_CASE("shared memory counts from the kernel's own first byte") {

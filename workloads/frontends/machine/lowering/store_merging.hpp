@@ -8,7 +8,9 @@
 // between, warps that meet by chance, and how much of a sector is written in the end. Source:
 // validate/kernels/scattered_stores.cu. Where the warps of a CTA fill sectors together, the L2 is sent one
 // sector for eight stores if each of these touches 8 lines, for one and a half if it touches 16, and one for
-// each store if it touches 32 lines (counters lts__t_sectors_op_write, recorded 2026-11-24).
+// each store if it touches 32 lines (counters lts__t_sectors_op_write, recorded 2026-11-24). Stores of one
+// warp after another: validate/recorded/h100-sxm/ladders/store_room.csv and docs/mechanisms/machine-code.md;
+// how crowded the path is does not count.
 #pragma once
 
 #include "model/machine/l1/coalescing.hpp"
