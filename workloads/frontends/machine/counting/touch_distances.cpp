@@ -31,17 +31,25 @@ double TouchDistances::further_than(double units) const noexcept {
 LastTouches::LastTouches(std::uint64_t ctas)
     : unit_(std::max<std::uint64_t>(1, (ctas + most_units - 1) / most_units)) {}
 
+LastTouches::Part& LastTouches::part_of(const Allocation& allocation, unsigned sector_shift) {
+    const std::uint64_t first = allocation.address >> sector_shift;
+    if (recent_ < parts_.size() && parts_[recent_].first == first) return parts_[recent_];
+    const auto place = std::ranges::find(parts_, first, &Part::first);
+    recent_ = static_cast<std::size_t>(place - parts_.begin());
+    if (place == parts_.end()) {
+        const std::uint64_t end = (allocation.address + allocation.bytes - 1) >> sector_shift;
+        parts_.push_back({first, std::vector<std::uint16_t>(end - first + 1)});
+    }
+    return parts_[recent_];
+}
+
 void LastTouches::note(const Allocation& allocation, const std::array<std::uint64_t, 32>& addresses,
                        std::uint32_t lanes, unsigned sector_shift, std::uint64_t cta,
                        TouchDistances& distances) {
     const bool kept = allocation.bytes <= largest_kept && allocation.bytes > 0;
     distances.reach(kept);
     if (!kept) return;
-    const std::uint64_t first = allocation.address >> sector_shift;
-    std::vector<std::uint16_t>& last = last_[first];
-    if (last.empty()) {
-        last.resize(((allocation.address + allocation.bytes - 1) >> sector_shift) - first + 1);
-    }
+    auto& [first, last] = part_of(allocation, sector_shift);
     const auto now = static_cast<std::uint16_t>(1 + cta / unit_);
     std::uint64_t before = ~std::uint64_t{0};
     for (std::uint32_t left = lanes; left != 0; left &= left - 1U) {

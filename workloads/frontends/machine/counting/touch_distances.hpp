@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <vector>
 
 namespace warptime::workloads::frontends::machine {
@@ -44,8 +43,15 @@ class LastTouches {
               std::uint32_t lanes, unsigned sector_shift, std::uint64_t cta, TouchDistances& distances);
 
   private:
+    struct Part {
+        std::uint64_t first = 0;          ///< sector of the allocation's first byte
+        std::vector<std::uint16_t> last;  ///< CTA by sector, from 1 on; 0: not touched yet
+    };
+    [[nodiscard]] Part& part_of(const Allocation& allocation, unsigned sector_shift);
+
     std::uint64_t unit_ = 1;
-    std::map<std::uint64_t, std::vector<std::uint16_t>> last_;  ///< by first sector; 0: not touched yet
+    std::vector<Part> parts_;
+    std::size_t recent_ = 0;
 };
 
 }  // namespace warptime::workloads::frontends::machine
