@@ -88,7 +88,8 @@ class Timeline {
         if (!a_.item.asynchronous && machine::of_sub_partition(busiest_)) {
             const hw::Cycles jumps = machine::jump_cycles(a_.item.loop.code, gpu_) * a_.item.loop.branches;
             const hw::Cycles in_turn = std::max(among_warps(busy, resident), in_step(resident));
-            return std::max(std::max(busy + behind_branches(resident), in_turn) + jumps,
+            const hw::Cycles in_turn_at_units = std::max(busy + behind_branches(resident), in_turn) + jumps;
+            return std::max(std::max(in_turn_at_units, in_no_order(resident)),
                             std::max(at_port(resident), text_in_turn(resident)));
         }
         if (!a_.item.asynchronous && a_.item.loads_itself && busiest_ == machine::Server::l1) {
@@ -101,7 +102,8 @@ class Timeline {
             return std::max(std::max(busy, chain), out_of_turn(busy, chain, resident));
         }
         if (!a_.item.asynchronous) {
-            return std::max(std::max(busy, chain), std::max(at_port(resident), at_banks(resident)));
+            const hw::Cycles queued = std::max(at_port(resident), at_banks(resident));
+            return std::max(std::max(busy, chain), std::max(queued, in_no_order(resident)));
         }
         if (hw::Cycles{} < waits.taken) {
             const double elsewhere = std::max(0.0, (chain - waits.taken).value());
@@ -404,6 +406,31 @@ class Timeline {
         const std::int64_t warps = looping_warps(resident);
         const double own = busy.value() / static_cast<double>(warps);
         return hw::Cycles(steady::steady_turn_time(warps, own, std::max(a_.loop_chain.value() - own, 0.0)));
+    }
+
+    /// Turn of warps that come to the units of their sub-partition in no order, since their loads came back
+    /// at different times or since they waited at the banks of shared memory. A unit serves all waiting warps
+    /// in turn, instruction by instruction. For such a unit mean value analysis holds whatever the services
+    /// (Baskett et al., J. ACM 22(2), 1975, doi.org/10.1145/321879.321887).
+    [[nodiscard]] hw::Cycles in_no_order(std::int64_t resident) const {
+        const machine::Part& loop = a_.item.loop;
+        if (a_.item.uses_tensor) return {};
+        double unit = 0.0;
+        for (std::size_t i = 0; i < machine::server_count; ++i) {
+            if (!machine::of_sub_partition(static_cast<machine::Server>(i))) continue;
+            unit = std::max(unit, loop.demand.cycles[i].value());
+        }
+        double banks = 0.0 < loop.shared_turns ? loop.demand[machine::Server::shared].value() : 0.0;
+        const std::int64_t warps = looping_warps(resident);
+        // All other warps pass the lesser of the two while one is served at the other: nobody waits at the
+        // lesser one.
+        const double others = static_cast<double>(warps - 1);
+        if (std::min(unit, banks) * others < std::max(unit, banks)) banks = 0.0;
+        if (!(0.0 < unit) || !(0.0 < banks || 0.0 < loop.load_rounds)) return {};
+        const double share = static_cast<double>(resident) / static_cast<double>(warps);
+        const double elsewhere = std::max(0.0, a_.loop_chain.value() - (unit + banks) * share);
+        return hw::Cycles(steady::pace_of_two_queues(warps, unit * share, banks * share, elsewhere) *
+                          static_cast<double>(warps));
     }
 
     /// Turn of a warp that waits for old values of atomics on shared memory, which queue at the SM's banks.

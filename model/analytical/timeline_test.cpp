@@ -342,6 +342,7 @@ TEST_CASE("warps whose accesses take several passes queue at the banks") {
             REQUIRE(banks == 8.0 * 8.0 * warps);
             REQUIRE(a.item.loop.in_passes.value() == banks);
             const double chain = waits.first.of(1).value();
+            a.item.loop.shared_turns = 0.0;  // with waits for the banks warps come in no order, below
             const auto period = period_of(a, waits);
             for (const std::int64_t resident : {1, 2, 4}) {
                 CAPTURE(resident);
@@ -361,6 +362,55 @@ TEST_CASE("warps whose accesses take several passes queue at the banks") {
     }
     const mk::Kernel kernel = at_shared(1, 64, 4, 8);
     CHECK(analyse(kernel, gpu(), Conditions{}).item.loop.in_passes.value() == 0.0);
+}
+
+TEST_CASE("warps that come to their units in no order share them") {
+    const int warps = 8;
+    const mk::Kernel kernel = at_shared(8, 8, warps, 96);
+    auto a = analyse(kernel, gpu(), Conditions{});
+    const auto waits = waits_of_waves(kernel, a.item, a.traffic, gpu());
+    const double chain = waits.first.of(1).value();
+    const auto period = period_of(a, waits);
+    const double banks = a.item.loop.demand[machine::Server::shared].value();
+    const auto parts = static_cast<std::int64_t>(gpu().sm.sub_partitions.value());
+    a.item.loop.in_passes = hw::Cycles{};
+    a.item.loop.run_slots = 0.0;
+    a.item.loop.demand[machine::Server::fp64] = hw::Cycles(0.75 * banks);
+    for (const std::int64_t resident : {1, 2, 4}) {
+        CAPTURE(resident);
+        const std::int64_t queued = resident * warps / parts;
+        const auto ctas = static_cast<double>(resident);
+        const double share = ctas / static_cast<double>(queued);
+        const double unit = 0.75 * banks * share;
+        // Two units are a pair of queues where warps wait for shared memory.
+        a.item.loop.shared_turns = 1.0;
+        const double elsewhere = std::max(0.0, chain - unit - banks * share);
+        const double both = steady::pace_of_two_queues(queued, unit, banks * share, elsewhere);
+        const double in_order = std::max(chain, banks * ctas);
+        // Of two warps one is always past the unit before the other leaves the banks.
+        CHECK(
+            period(resident) ==
+            doctest::Approx(queued == 2 ? in_order : std::max(both * static_cast<double>(queued), in_order)));
+        // Without such waits they pass one unit after the other in the order of issue.
+        a.item.loop.shared_turns = 0.0;
+        CHECK(period(resident) == doctest::Approx(in_order));
+        // Loads that come back at different times leave the banks out, but not the unit.
+        a.item.loop.load_rounds = 1.0;
+        const double turn = steady::turn_time(queued, unit, std::max(0.0, chain - unit));
+        CHECK(period(resident) == doctest::Approx(std::max(in_order, turn)));
+        a.item.loop.load_rounds = 0.0;
+    }
+    // Where the unit serves all other warps while one is at the banks, nobody waits for the unit.
+    a.item.loop.shared_turns = 1.0;
+    for (const double unit : {0.3, 0.4}) {
+        for (std::size_t i = 0; i < machine::server_count; ++i) {
+            if (machine::of_sub_partition(static_cast<machine::Server>(i))) {
+                a.item.loop.demand.cycles[i] = hw::Cycles(unit * banks);
+            }
+        }
+        const double in_order = std::max(chain, 2.0 * banks);
+        CHECK((period(2) > 1.01 * in_order) == (unit > 1.0 / 3.0));
+    }
 }
 
 TEST_CASE("one warp alone does not queue at the banks, and warps that queue elsewhere keep their pace") {
