@@ -195,9 +195,9 @@ TEST_CASE("every SM gets its even part of the CTAs, however early its first ones
 
 TEST_CASE("operands read by many CTAs come from DRAM once while L2 holds them") {
     mk::Kernel kernel;
-    examples::cp_async_gemm(kernel, {2048, 2048, 1024});
+    examples::cp_async_gemm(kernel, {1024, 2048, 512});
     const Run result = run_of(kernel);
-    CHECK(result.traffic.dram_read == doctest::Approx(2.0 * 2048 * 1024 * 2).epsilon(0.02));
+    CHECK(result.traffic.dram_read == doctest::Approx(3.0 * 1024 * 512 * 2).epsilon(0.02));
     auto small = gpu();
     small.l2.capacity = small.l2.capacity * 0.002;
     CHECK(run(kernel, small, Conditions{}, clock_hz).traffic.dram_read > 2.0 * result.traffic.dram_read);
@@ -291,7 +291,7 @@ TEST_CASE("roles whose loops have different lengths are run with all trips where
                "}\n      wait full\n      op 2 fma_f32 count=8\n      signal free on=completion\n    end\n  "
                "end\nend\n";
     };
-    const mk::Kernel kernel = mk::parse_text(text(20000));
+    const mk::Kernel kernel = mk::parse_text(text(8000));
     const Run part = run(kernel, gpu(), Conditions{}, clock_hz);
     CHECK_FALSE(part.cut.whole());
     const Run all =

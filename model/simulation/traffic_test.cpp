@@ -353,7 +353,7 @@ TEST_CASE("a run that is cut tells the time and the traffic of the whole kernel"
         "    loop trips={150}\n      op 0 ld_global count=8\n        access read b broadcast origin={0}\n"
         "      op 1 fma_f32 deps=0\n    end\n";
     for (const std::string& text :
-         {grid_of(16000, loads, records), grid_of(1500, shared), grid_of(6000, hot)}) {
+         {grid_of(11500, loads, records), grid_of(800, shared), grid_of(3200, hot)}) {
         const double near = 0.05;
         const Run all = run_of(text);
         const Run part = run_of(text, 1.0);

@@ -109,7 +109,7 @@ TEST_CASE("a sampled launch computes no products of matrices once its first CTA 
          "loop:", "HMMA.16816.F32 R12, R4, R8, RZ", "IADD3 R31, R31, -0x1, RZ",
          "ISETP.NE.AND P0, PT, R31, RZ, PT", "@P0 BRA `(loop)", "STG.E desc[UR4][R2.64], R12"},
         with_parameters(1, 1024));
-    constexpr std::uint32_t ctas = 100;
+    constexpr std::uint32_t ctas = 8;
     const Buffer buffer(std::uint64_t{4} * ctas * 32);
     LaunchShape shape = one_cta(32);
     shape.grid[0] = ctas;
