@@ -7,6 +7,9 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cstdlib>
+#include <map>
+#include <set>
 
 namespace mk = warptime::model::kernel;
 using namespace warptime::workloads;
@@ -63,6 +66,34 @@ TEST_CASE("the product of turned images has no padding, and a step of K any chan
     CHECK(product.k == 33 * 9);
     CHECK(convolution::as_tiled_product(p, 8).k == 33 * 9);
     CHECK(product.flop() == p.flop());
+}
+
+TEST_CASE("each copied element of a turned image has instructions for its place") {
+    // Counted a trip and warp, beside multiply-adds, copies and reads of operands, by copies of a lane.
+    const std::map<std::int64_t, std::int64_t> counted{{20, 320}, {10, 183}, {8, 214}};
+    std::set<std::int64_t> seen;
+    for (const char* side : {"7", "28", "112"}) {
+        for (const char* channels : {"64", "512"}) {
+            const mk::Program program =
+                lowered(sizes("32", channels, channels, side, "3", {{"dtype", "fp32"}}));
+            const mk::Kernel& product = program.kernels[2];
+            for (std::size_t loop = 0; loop < product.nodes.size(); ++loop) {
+                if (product.nodes[loop].kind != mk::NodeKind::loop) continue;
+                std::int64_t copies = 0, places = 0;
+                for (std::size_t i = loop + 1; i < product.nodes[loop].end; ++i) {
+                    if (product.nodes[i].kind != mk::NodeKind::op) continue;
+                    const mk::Op& op = product.ops[product.nodes[i].payload];
+                    if (op.cls == mk::InstructionClass::cp_async) copies += op.count;
+                    if (op.cls == mk::InstructionClass::add_s32) places += op.count;
+                }
+                if (places == 0) continue;  // copies ahead of the loop
+                REQUIRE(counted.count(copies) == 1);
+                CHECK(std::abs(places - counted.at(copies)) <= 1);
+                seen.insert(copies);
+            }
+        }
+    }
+    CHECK_FALSE(seen.empty());
 }
 
 TEST_CASE("a turned matrix is read along its columns and written along its rows") {
