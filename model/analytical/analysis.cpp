@@ -12,6 +12,7 @@
 #include "model/analytical/stage_waits.hpp"
 #include "model/analytical/timeline.hpp"
 #include "model/analytical/traffic.hpp"
+#include "model/analytical/unequal_loops.hpp"
 #include "model/machine/dram/dram.hpp"
 #include "model/machine/dram/loaded_latency.hpp"
 #include "model/machine/dram/loop_at_memory.hpp"
@@ -438,9 +439,13 @@ void settle_sm(const kernel::Kernel& kernel, const hw::Gpu& gpu, const predictio
     a.apart = fill_and_drain(a.item, waits.first.fill, load_latency(a.traffic.from_dram, gpu));
     const Timeline timeline(a, gpu, waits, a.slots / a.occupancy.ctas_per_sm);
     a.loop_period = waits_in_a_loop(a) ? timeline.period(a.occupancy.ctas_per_sm, waits.first) : Cycles{};
+    const std::vector<kernel::WorkItem> unequal = items_of_unequal_loops(kernel, a.item.trips, a.slots);
+    // Where the length of each CTA is known, the longest one is no straggler at an unknown place.
+    if (!unequal.empty()) a.item.beyond = Cycles{};
     a.exposure = kernel.schedule.kind == kernel::ScheduleKind::listed
                      ? timeline.of_items(kernel.schedule.items, kernel.schedule.on_demand)
-                     : timeline.exposure();
+                 : unequal.empty() ? timeline.exposure()
+                                   : timeline.of_items(unequal, false);
     a.first_text = timeline.first_pass(conditions.cache != prediction::Cache::warm);
     a.alone = timeline.alone() + a.first_text;
 }

@@ -12,6 +12,11 @@
 
 namespace warptime::model::kernel {
 
+/// True if the index says how many trips the CTA of a tile takes, beside the mean of all.
+[[nodiscard]] inline bool by_place(const Trips& trips) {
+    return trips.expected && !trips.index.is_constant();
+}
+
 /// Trips of a loop for one work item; the mean where they depend on data.
 [[nodiscard]] inline double mean_trips_of(const Kernel& kernel, const Loop& loop, const Coordinates& item) {
     if (loop.trips.expected) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/warp_choice.hpp"
 
+#include "model/kernel/body_nodes.hpp"
 #include "model/machine/demand/op_kind.hpp"
 
 #include <algorithm>
@@ -123,7 +124,10 @@ kernel::LoopPasses WarpChoice::passes(const kernel::Kernel& kernel, const kernel
                                       const kernel::Coordinates& at) const {
     const kernel::Loop& loop = kernel.loops[node.payload];
     std::int64_t trips = kernel::trips_of(kernel, loop, at);
-    if (loop.slowest.of_cta >= 0.0 && !kinds->meets(node)) {
+    // A part of the grid stands for all of it with mean trips.
+    if (kernel::by_place(loop.trips) && cut->whole()) {
+        trips = std::max<std::int64_t>(0, kernel::evaluate(kernel, loop.trips.index, at));
+    } else if (loop.slowest.of_cta >= 0.0 && !kinds->meets(node)) {
         const double mean = loop.trips.expected
                                 ? loop.trips.mean
                                 : static_cast<double>(kernel::evaluate(kernel, loop.trips.index, at));

@@ -164,3 +164,20 @@ TEST_CASE("branches side by side are taken by the same warps, by the others, or 
     const Counted chance = count(body("0.5", "0.25"));
     CHECK(chance.both == doctest::Approx(125).epsilon(0.3));
 }
+
+TEST_CASE("a CTA takes the trips of its place, whatever the mean and the slowest") {
+    const kernel::Kernel kernel = kernel_of(
+        "    loop mean=5.5 max_over_lanes=10 max_over_warps=10 trips={1 + tile.0} slowest_of_cta=6 "
+        "slowest_of_grid=10\n      op 0 fma_f32\n    end\n");
+    const LoopKinds kinds(kernel);
+    const Cut cut;
+    bool turned = false;
+    for (const Pace pace : {Pace::others, Pace::slowest_of_cta, Pace::slowest_of_grid}) {
+        for (std::int64_t tile = 0; tile < 10; ++tile) {
+            kernel::WorkItem item;
+            item.tile = {tile, 0, 0, 0};
+            const WarpChoice choice{&kinds, &cut, pace, 4.0, scattered(7), &turned};
+            CHECK(choice.passes(kernel, kernel.nodes[0], kernel::coordinates_of(item)).trips == 1 + tile);
+        }
+    }
+}

@@ -666,6 +666,34 @@ class Lowering {
                                    [this](const BodyLoop& inner) { return watches_others(inner); });
     }
 
+    /// Trips of each CTA by its place in the grid, where CTAs differ and the warps of one do not: those of
+    /// a loop over the blocks before a diagonal, say. None where the traced CTAs follow no such function.
+    [[nodiscard]] std::optional<AffineFit> trips_by_place(std::uint32_t header) const {
+        std::vector<AffineSample> samples;
+        std::set<std::int64_t> values;
+        for (const auto& cta : input_.trace->ctas()) {
+            std::optional<std::int64_t> trips;
+            for (const WarpTrace& warp : cta->warps) {
+                if (std::ranges::find(role_->warps, warp.warp) == role_->warps.end()) continue;
+                if (warp.truncated) return {};
+                const auto own = std::ranges::count_if(warp.stretches, [header](const Stretch& stretch) {
+                    return stretch.first <= header && header < stretch.first + stretch.count;
+                });
+                if (trips && *trips != own) return {};
+                trips = own;
+            }
+            if (!trips) return {};
+            const std::array<std::int64_t, cta_variables> place =
+                coordinates_of({cta->id[0], cta->id[1], cta->id[2]}, order_);
+            samples.push_back({{place.begin(), place.end()}, *trips});
+            values.insert(*trips);
+        }
+        // Fewer counts follow some function by chance.
+        constexpr std::size_t least_samples = cta_variables + 2, least_values = 3;
+        if (samples.size() < least_samples || values.size() < least_values) return {};
+        return fit_affine(samples);
+    }
+
     void lower_inner(const BodyLoop& loop, const Rounds& around) {
         // Warps meet at barriers, so a loop with one cannot stand in a branch that some warps skip: CTAs that
         // skip it make the loop shorter instead.
@@ -700,13 +728,17 @@ class Lowering {
             ++branches_;
         }
         const double whole = std::round(trips);
-        if (std::abs(trips - whole) < 1e-6 * std::max(1.0, trips)) {
+        // Loops that all CTAs go round alike are not searched.
+        const bool apart = around_.empty() && !branches && times.of_grid > trips;
+        const std::optional<AffineFit> by_place = apart ? trips_by_place(header) : std::nullopt;
+        if (!by_place && std::abs(trips - whole) < 1e-6 * std::max(1.0, trips)) {
             builder_.loop(static_cast<std::int64_t>(whole));
         } else {
             mk::Trips expected;
             expected.expected = true;
             expected.mean = trips;
             expected.max_over_lanes = expected.max_over_warps = std::max(trips, times.of_grid);
+            if (by_place) expected.index = index_of(*by_place);
             builder_.loop(expected);
         }
         kernel_.loops.back().slowest = times;

@@ -464,6 +464,40 @@ TEST_CASE("trips that differ between CTAs are their mean, as an expectation") {
     CHECK(kernel.loops[0].trips.mean == doctest::Approx(2.5));
 }
 
+TEST_CASE("trips that follow from a CTA's place stand beside their mean") {
+    const auto loop_of = [](const std::vector<std::string>& count, std::uint32_t ctas) {
+        const Program program(joined({count, counted_loop("loop", 10, "R9", {})}));
+        const mk::Kernel kernel = lowered(program, launch(ctas, 32));
+        CHECK_NOTHROW(mk::check(kernel));
+        REQUIRE(kernel.loops.size() == 1);
+        return std::pair(kernel, kernel.loops[0].trips);
+    };
+    const auto at = [](std::int64_t tile) {
+        mk::WorkItem item;
+        item.tile = {tile, 0, 0, 0};
+        return mk::coordinates_of(item);
+    };
+    // CTA c of ten goes round 3 c + 2 times, as over the blocks before a diagonal.
+    const auto [kernel, trips] =
+        loop_of({"S2R R1, SR_CTAID.X", "IMAD R9, R1, 0x3, RZ", "IADD3 R9, R9, 0x2, RZ"}, 10);
+    CHECK(trips.expected);
+    CHECK(trips.mean == doctest::Approx(2.0 + 3.0 * 4.5));
+    REQUIRE(mk::by_place(trips));
+    for (std::int64_t c = 0; c < 10; ++c) CHECK(mk::evaluate(kernel, trips.index, at(c)) == 3 * c + 2);
+    // A whole mean keeps its function, too.
+    const auto [odd, whole] = loop_of({"S2R R1, SR_CTAID.X", "IADD3 R9, R1, 0x2, RZ"}, 9);
+    CHECK(whole.mean == doctest::Approx(6.0));
+    CHECK(mk::by_place(whole));
+    // Two values, a few CTAs, or a count that turns say nothing of the others.
+    CHECK_FALSE(mk::by_place(
+        loop_of({"S2R R1, SR_CTAID.X", "LOP3.LUT R9, R1, 0x1, RZ, 0xc0, !PT", "IADD3 R9, R9, 0x2, RZ"}, 10)
+            .second));
+    CHECK_FALSE(mk::by_place(loop_of({"S2R R1, SR_CTAID.X", "IADD3 R9, R1, 0x2, RZ"}, 4).second));
+    CHECK_FALSE(mk::by_place(
+        loop_of({"S2R R1, SR_CTAID.X", "LOP3.LUT R9, R1, 0x3, RZ, 0xc0, !PT", "IADD3 R9, R9, 0x2, RZ"}, 10)
+            .second));
+}
+
 TEST_CASE("code that some warps skip stands in a branch with their share") {
     const Program program({"S2R R0, SR_TID.X", "ISETP.LT.AND P0, PT, R0, 0x28, PT", "@!P0 BRA `(behind)",
                            "MUFU.EX2 R1, R2", "MUFU.EX2 R3, R4", "behind:"});
