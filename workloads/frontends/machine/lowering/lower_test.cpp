@@ -3,6 +3,7 @@
 #include "workloads/frontends/machine/lowering/lower.hpp"
 
 #include "hw/error.hpp"
+#include "model/kernel/body_nodes.hpp"
 #include "model/kernel/builder.hpp"
 #include "model/kernel/checks.hpp"
 #include "model/kernel/evaluate_index.hpp"
@@ -467,7 +468,7 @@ TEST_CASE("trips that differ between CTAs are their mean, as an expectation") {
 TEST_CASE("trips that follow from a CTA's place stand beside their mean") {
     const auto loop_of = [](const std::vector<std::string>& count, std::uint32_t ctas) {
         const Program program(joined({count, counted_loop("loop", 10, "R9", {})}));
-        const mk::Kernel kernel = lowered(program, launch(ctas, 32));
+        const mk::Kernel kernel = lowered(program, launch(ctas, 32), {}, 12);
         CHECK_NOTHROW(mk::check(kernel));
         REQUIRE(kernel.loops.size() == 1);
         return std::pair(kernel, kernel.loops[0].trips);
