@@ -422,15 +422,13 @@ class Timeline {
         }
         double banks = 0.0 < loop.shared_turns ? loop.demand[machine::Server::shared].value() : 0.0;
         const std::int64_t warps = looping_warps(resident);
-        // All other warps pass the lesser of the two while one is served at the other: nobody waits at the
-        // lesser one.
-        const double others = static_cast<double>(warps - 1);
-        if (std::min(unit, banks) * others < std::max(unit, banks)) banks = 0.0;
         if (!(0.0 < unit) || !(0.0 < banks || 0.0 < loop.load_rounds)) return {};
+        // The banks serve the warps of all sub-partitions.
+        const double parts = gpu_.sm.sub_partitions.value();
         const double share = static_cast<double>(resident) / static_cast<double>(warps);
-        const double elsewhere = std::max(0.0, a_.loop_chain.value() - (unit + banks) * share);
-        return hw::Cycles(steady::pace_of_two_queues(warps, unit * share, banks * share, elsewhere) *
-                          static_cast<double>(warps));
+        const double of_unit = unit * share, of_banks = banks * share / parts;
+        const double elsewhere = std::max(0.0, a_.loop_chain.value() - of_unit - of_banks);
+        return hw::Cycles(steady::turn_of_groups(warps, parts, of_unit, of_banks, elsewhere));
     }
 
     /// Turn of a warp that waits for old values of atomics on shared memory, which queue at the SM's banks.

@@ -384,13 +384,12 @@ TEST_CASE("warps that come to their units in no order share them") {
         const double unit = 0.75 * banks * share;
         // Two units are a pair of queues where warps wait for shared memory.
         a.item.loop.shared_turns = 1.0;
-        const double elsewhere = std::max(0.0, chain - unit - banks * share);
-        const double both = steady::pace_of_two_queues(queued, unit, banks * share, elsewhere);
+        const double of_banks = banks * share / static_cast<double>(parts);
+        const double elsewhere = std::max(0.0, chain - unit - of_banks);
         const double in_order = std::max(chain, banks * ctas);
-        // Of two warps one is always past the unit before the other leaves the banks.
-        CHECK(
-            period(resident) ==
-            doctest::Approx(queued == 2 ? in_order : std::max(both * static_cast<double>(queued), in_order)));
+        const double both =
+            steady::turn_of_groups(queued, static_cast<double>(parts), unit, of_banks, elsewhere);
+        CHECK(period(resident) == doctest::Approx(std::max(both, in_order)));
         // Without such waits they pass one unit after the other in the order of issue.
         a.item.loop.shared_turns = 0.0;
         CHECK(period(resident) == doctest::Approx(in_order));
@@ -399,17 +398,6 @@ TEST_CASE("warps that come to their units in no order share them") {
         const double turn = steady::turn_time(queued, unit, std::max(0.0, chain - unit));
         CHECK(period(resident) == doctest::Approx(std::max(in_order, turn)));
         a.item.loop.load_rounds = 0.0;
-    }
-    // Where the unit serves all other warps while one is at the banks, nobody waits for the unit.
-    a.item.loop.shared_turns = 1.0;
-    for (const double unit : {0.3, 0.4}) {
-        for (std::size_t i = 0; i < machine::server_count; ++i) {
-            if (machine::of_sub_partition(static_cast<machine::Server>(i))) {
-                a.item.loop.demand.cycles[i] = hw::Cycles(unit * banks);
-            }
-        }
-        const double in_order = std::max(chain, 2.0 * banks);
-        CHECK((period(2) > 1.01 * in_order) == (unit > 1.0 / 3.0));
     }
 }
 

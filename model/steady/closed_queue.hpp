@@ -60,4 +60,23 @@ namespace warptime::model::steady {
     return turn / static_cast<double>(customers);
 }
 
+/// Mean time of a turn of the customers of one of `groups` equal groups. Each customer uses a server of its
+/// group for `own`, another that all groups share for `common`, then neither for `elsewhere`. Mean value
+/// analysis with all groups' queues alike: an arriving customer sees those of a system with one customer less
+/// a group. With one group this is exact. No less than either server's work.
+[[nodiscard]] inline double turn_of_groups(std::int64_t customers, double groups, double own, double common,
+                                           double elsewhere) {
+    double queue_own = 0.0;
+    double queue_common = 0.0;  // of one group
+    double turn = own + common + elsewhere;
+    for (std::int64_t present = 1; present <= customers; ++present) {
+        const double at_own = own * (1.0 + queue_own);
+        const double at_common = common * (1.0 + groups * queue_common);
+        turn = at_own + at_common + elsewhere;
+        queue_own = static_cast<double>(present) * at_own / turn;
+        queue_common = static_cast<double>(present) * at_common / turn;
+    }
+    return std::max(turn, static_cast<double>(customers) * std::max(own, groups * common));
+}
+
 }  // namespace warptime::model::steady

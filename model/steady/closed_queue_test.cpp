@@ -89,3 +89,22 @@ TEST_CASE("what is spent in neither of two queues is a turn's rest, hidden by ma
     // An empty second queue gives the machine-repairman model.
     CHECK(pace_of_two_queues(4, 10.0, 0.0, 30.0) == doctest::Approx(turn_time(4, 10.0, 30.0) / 4.0));
 }
+
+TEST_CASE("groups that share a server are one queue more for each") {
+    using warptime::model::steady::turn_of_groups;
+    for (const std::int64_t customers : {1, 2, 5, 16}) {
+        CAPTURE(customers);
+        const auto n = static_cast<double>(customers);
+        // One group is a circle of two queues; without a shared server each group is alone.
+        CHECK(turn_of_groups(customers, 1.0, 10.0, 7.0, 30.0) ==
+              doctest::Approx(std::max(10.0 * n, pace_of_two_queues(customers, 10.0, 7.0, 30.0) * n)));
+        CHECK(turn_of_groups(customers, 4.0, 10.0, 0.0, 30.0) ==
+              doctest::Approx(turn_time(customers, 10.0, 30.0)));
+        // The shared server sets the pace of all groups together, once it is busiest by far.
+        CHECK(turn_of_groups(customers, 4.0, 0.0, 10.0, 0.0) == doctest::Approx(40.0 * n));
+        // Four groups wait no less than one, nor more than if all customers went to both servers.
+        const double four = turn_of_groups(customers, 4.0, 10.0, 5.0, 20.0);
+        CHECK(four >= turn_of_groups(customers, 1.0, 10.0, 5.0, 20.0) * (1.0 - 1e-12));
+        CHECK(four <= pace_of_two_queues(4 * customers, 10.0, 5.0, 20.0) * 4.0 * n);
+    }
+}
