@@ -1456,9 +1456,8 @@ class Lowering {
             return 1.0;
         }
         double asked = 0.0;
-        for (std::size_t i = 0; i < counts.accesses.size(); ++i) {
-            if (counts.accesses[i].touched.sectors > 0)
-                asked += static_cast<double>(counts.accesses[i].sectors);
+        for (const AccessCounts& access : counts.accesses) {
+            if (access.touched.sectors > 0) asked += static_cast<double>(access.sectors);
         }
         const double by_cta =
             asked * static_cast<double>(input_.cache.sector) / static_cast<double>(counts.ctas);
