@@ -30,30 +30,6 @@ void read_planes(const Problem& problem, const gemm::Problem& product, mk::Kerne
     }
 }
 
-/// Instructions of a warp's trip for the places of its pixels. Each copied element has a pixel and a tap of
-/// its own, with a mask for the image's border. Source: counters of six such kernels
-/// (validate/recorded/h100-sxm/ladders/conv2d_counters.csv): 320, 183 and 214 instructions a trip beside
-/// multiply-adds, copies and reads of operands, with 20, 10 and 8 copies; two thirds on the integer unit.
-void add_places(mk::Kernel& kernel) {
-    constexpr std::int64_t of_ten_copies = 137;
-    // Tiles of two warps are of kernels that keep places in a table (`indexed` in their names).
-    const std::int64_t of_trip = kernel.cta.x <= 64 ? 104 : 46;
-    for (std::size_t loop = 0; loop < kernel.nodes.size(); ++loop) {
-        if (kernel.nodes[loop].kind != mk::NodeKind::loop) continue;
-        std::int64_t copies = 0;
-        mk::Op* arithmetic = nullptr;
-        for (std::size_t i = loop + 1; i < kernel.nodes[loop].end; ++i) {
-            if (kernel.nodes[i].kind != mk::NodeKind::op) continue;
-            mk::Op& op = kernel.ops[kernel.nodes[i].payload];
-            if (op.cls == InstructionClass::cp_async) copies += op.count;
-            if (op.cls == InstructionClass::mad_s32) arithmetic = &op;
-        }
-        if (arithmetic == nullptr) continue;
-        arithmetic->cls = InstructionClass::add_s32;
-        arithmetic->count = of_trip + copies * of_ten_copies / 10;
-    }
-}
-
 }  // namespace
 
 void lower_turn(const mk::Name& name, std::int64_t images, std::int64_t rows, std::int64_t columns,
@@ -128,7 +104,6 @@ void lower_turned(const Problem& problem, const gemm::Config& config, const hw::
     mk::Kernel& kernel = program.kernels[program.kernel_count - 1];
     kernel.name = "implicit_gemm";
     read_planes(problem, product, kernel);
-    add_places(kernel);
     lower_turn("nchw_to_nhwc", problem.batch, problem.out_channels, out_pixels, program.add_kernel());
     // The bands of products do not hold for images.
     for (std::size_t i = 0; i < program.kernel_count; ++i) program.kernels[i].evidence = mk::Evidence::pooled;

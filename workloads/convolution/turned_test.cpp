@@ -2,14 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/convolution/turned.hpp"
 
+#include "hw/sheet.hpp"
+#include "workloads/convolution/lower.hpp"
 #include "workloads/convolution/lowered_fixture_test.hpp"
+#include "workloads/gemm/library_kernel.hpp"
+#include "workloads/libraries/library.hpp"
 
 #include <doctest/doctest.h>
 
 #include <array>
-#include <cstdlib>
 #include <map>
-#include <set>
+#include <utility>
 
 namespace mk = warptime::model::kernel;
 using namespace warptime::workloads;
@@ -69,31 +72,45 @@ TEST_CASE("the product of turned images has no padding, and a step of K any chan
 }
 
 TEST_CASE("each copied element of a turned image has instructions for its place") {
-    // Counted a trip and warp, beside multiply-adds, copies and reads of operands, by copies of a lane.
-    const std::map<std::int64_t, std::int64_t> counted{{20, 320}, {10, 183}, {8, 214}};
-    std::set<std::int64_t> seen;
-    for (const char* side : {"7", "28", "112"}) {
-        for (const char* channels : {"64", "512"}) {
-            const mk::Program program =
-                lowered(sizes("32", channels, channels, side, "3", {{"dtype", "fp32"}}));
+    // Counted on an H100 a trip and warp, beside multiply-adds, copies and reads of operands, by tile
+    // (validate/recorded/h100-sxm/ladders/conv2d_counters.csv).
+    const std::map<std::pair<int, int>, double> counted{{{256, 64}, 320}, {{128, 32}, 183}, {{32, 32}, 214}};
+    convolution::Problem problem;
+    problem.batch = 32;
+    problem.channels = problem.out_channels = 64;
+    problem.size = 28;
+    problem.kernel = 3;
+    problem.dtype = warptime::hw::Dtype::fp32;
+    const auto gpu = warptime::hw::load_gpu("h100-sxm");
+    const auto data = libraries::load_libraries();
+    std::size_t tiles = 0;
+    for (const libraries::GemmFamily& family : data.convolution_families) {
+        if (family.instruction != "simt" || !family.runs_on(gpu)) continue;
+        for (const libraries::Tile& tile : family.tiles) {
+            CAPTURE(tile.m);
+            mk::Program program;
+            convolution::lower_convolution(problem,
+                                           gemm::vendor_config(convolution::as_product(problem), family, tile,
+                                                               family.clusters.front(), gpu),
+                                           gpu, program);
+            REQUIRE(program.kernel_count == 4);
             const mk::Kernel& product = program.kernels[2];
+            std::int64_t places = 0;
             for (std::size_t loop = 0; loop < product.nodes.size(); ++loop) {
                 if (product.nodes[loop].kind != mk::NodeKind::loop) continue;
-                std::int64_t copies = 0, places = 0;
                 for (std::size_t i = loop + 1; i < product.nodes[loop].end; ++i) {
                     if (product.nodes[i].kind != mk::NodeKind::op) continue;
                     const mk::Op& op = product.ops[product.nodes[i].payload];
-                    if (op.cls == mk::InstructionClass::cp_async) copies += op.count;
-                    if (op.cls == mk::InstructionClass::add_s32) places += op.count;
+                    if (op.cls == mk::InstructionClass::mad_s32 || op.cls == mk::InstructionClass::add_s32) {
+                        places += op.count;
+                    }
                 }
-                if (places == 0) continue;  // copies ahead of the loop
-                REQUIRE(counted.count(copies) == 1);
-                CHECK(std::abs(places - counted.at(copies)) <= 1);
-                seen.insert(copies);
             }
+            CHECK(static_cast<double>(places) == doctest::Approx(counted.at({tile.m, tile.n})).epsilon(0.01));
+            ++tiles;
         }
     }
-    CHECK_FALSE(seen.empty());
+    CHECK(tiles == counted.size());
 }
 
 TEST_CASE("a turned matrix is read along its columns and written along its rows") {

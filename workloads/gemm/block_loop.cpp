@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace warptime::workloads::gemm {
 
@@ -84,7 +85,12 @@ void add_block_product_role(Parts& parts) {
     b.loop(parts.trips);
     const Fetches operands = add_fragments(parts, block);
     add_products(parts, block, steps.before, operands);
-    b.op(InstructionClass::mad_s32).count = 33 + 3 * copies_per_warp(stage_bytes(parts.problem, c), c);
+    const std::int64_t copies = copies_per_warp(stage_bytes(parts.problem, c), c);
+    b.op(InstructionClass::mad_s32).count = 33 + 3 * copies;
+    if (0.0 < c.trip_places) {
+        b.op(InstructionClass::add_s32).count =
+            std::llround(c.trip_places + c.copy_places * static_cast<double>(copies));
+    }
     add_copies(parts, tokens.group, ahead, true);
     if (steps.between > 0) add_products(parts, block, steps.between, operands);
     wait_for_stage(parts, tokens, ahead);

@@ -113,6 +113,8 @@ Config vendor_config(const Problem& problem, const GemmFamily& family, const Til
     config.pair = family.pairs;
     config.registers = tile.registers > 0 ? tile.registers : family.registers;
     config.copy_bytes = family.copy_bytes > 0 ? family.copy_bytes : family.row_alignment;
+    config.trip_places = family.trip_places;
+    config.copy_places = family.copy_places;
     config.mma_k = family.mma_k;
     config.square_warp_tiles = true;
     // Multiply-adds of kernels before asynchronous copies take the classical loop.

@@ -114,7 +114,10 @@ struct Config {
     bool one_cta_per_sm = false;  ///< a persistent grid of as many CTAs as there are SMs
     int copy_bytes = 16;          ///< per lane of a cp.async or plain load; less where rows are not aligned
     int copy_bytes_b = 0;         ///< the same for B where it differs from A; 0: copy_bytes
-    int mma_k = 0;                ///< K of one mma.sync in elements; 0: 32 bytes along K
+    /// instructions of a warp's trip for places that are no matrix's, in a library's loop of multiply-adds:
+    /// once, and for each copy
+    double trip_places = 0.0, copy_places = 0.0;
+    int mma_k = 0;          ///< K of one mma.sync in elements; 0: 32 bytes along K
     int lane_bytes_a = 16;  ///< neighbouring bytes of a row that a lane fetches, in pieces of copy_bytes
     int lane_bytes_b = 16;
     int store_bytes = 16;          ///< of C per lane of a plain store; less where rows are not aligned

@@ -35,8 +35,11 @@ struct GemmFamily {
     std::vector<hw::Dtype> dtypes;
     int row_alignment = 16;  ///< bytes to which every row must be aligned, and the width of one lane's copy
     int copy_bytes = 0;      ///< of one lane, where less than the alignment; 0: the alignment
-    int mma_k = 0;           ///< K of one mma.sync in elements; 0: 32 bytes along K
-    int ragged_n = 0;        ///< serves only N that this does not divide, before others; 0: any N
+    /// Instructions on the integer unit by which a warp's trip finds the places of elements, beside those of
+    /// matrices in memory: once, and for each copy of a lane. Loops of multiply-adds alone.
+    double trip_places = 0.0, copy_places = 0.0;
+    int mma_k = 0;                ///< K of one mma.sync in elements; 0: 32 bytes along K
+    int ragged_n = 0;             ///< serves only N that this does not divide, before others; 0: any N
     bool split_searched = false;  ///< the number of splits is searched; it does not follow the wave rule
     /// wgmma, tcgen05, mma.sync, simt, dot (simt with whole columns of C) or streamed dot (the same, straight
     /// to registers)

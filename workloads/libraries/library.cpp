@@ -121,6 +121,10 @@ GemmFamily read_family(const Section& section) {
                   [&](const std::string& t) { family.dtypes.push_back(hw::parse_dtype(t, section.place)); });
     family.row_alignment = section.whole("row_alignment");
     family.copy_bytes = section.table.contains("copy_bytes") ? section.whole("copy_bytes") : 0;
+    if (section.table.contains("trip_places")) {
+        family.trip_places = section.number("trip_places");
+        family.copy_places = section.number("copy_places");
+    }
     family.mma_k = section.whole("mma_k");
     family.cooperative_above_one_wave = section.table.contains("cooperative_above_one_wave") &&
                                         section.get<bool>("cooperative_above_one_wave", "true or false");
