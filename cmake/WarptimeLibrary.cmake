@@ -2,10 +2,9 @@
 # Sources are the folder's *.cpp; SUBFOLDERS adds the sources of its folders. Files *_test.cpp become the program
 # NAME_tests. PRIVATE_DEPENDS are header-only and stay inside: users of an installed warptime do not need them.
 # Sources are compiled eight at a time where WARPTIME_UNITY is on, since most of a source's time goes into headers.
-# LONG_LOOPS: its tests run so long that sanitized builds optimise it, though they take longer to compile it.
 # SEPARATE_SOURCES are compiled one by one always. Test programs share one precompiled header instead.
 function(warptime_library name)
-  cmake_parse_arguments(ARG "SUBFOLDERS;SEPARATE_SOURCES;LONG_LOOPS" "" "DEPENDS;TEST_DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "SUBFOLDERS;SEPARATE_SOURCES" "" "DEPENDS;TEST_DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   set(depth GLOB)
   if(ARG_SUBFOLDERS)
     set(depth GLOB_RECURSE)
@@ -19,9 +18,6 @@ function(warptime_library name)
     target_link_libraries(${name} PUBLIC warptime_options ${ARG_DEPENDS})
     if(WARPTIME_UNITY AND NOT ARG_SEPARATE_SOURCES)
       set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
-    endif()
-    if(WARPTIME_SANITIZE AND ARG_LONG_LOOPS)
-      target_compile_options(${name} PRIVATE -O1)
     endif()
     foreach(dependency ${ARG_PRIVATE_DEPENDS})
       target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:${dependency}>)

@@ -54,7 +54,7 @@ Times reading(const mk::Kernel& kernel) {
 
 TEST_CASE("the bytes of every buffer come from DRAM, however many buffers there are") {
     const Times two = reading(reads(2, 1.0, 792, 4));
-    for (const int inputs : {6, 20}) {
+    for (const int inputs : {6, 12, 20}) {
         const Times many = reading(reads(inputs, 1.0, 792, 4));
         CHECK(many.analytical / two.analytical == doctest::Approx(inputs / 2.0).epsilon(0.06));
         CHECK(many.simulation / two.simulation == doctest::Approx(inputs / 2.0).epsilon(0.06));

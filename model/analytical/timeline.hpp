@@ -420,7 +420,7 @@ class Timeline {
             if (!machine::of_sub_partition(static_cast<machine::Server>(i))) continue;
             unit = std::max(unit, loop.demand.cycles[i].value());
         }
-        double banks = 0.0 < loop.shared_turns ? loop.demand[machine::Server::shared].value() : 0.0;
+        const double banks = 0.0 < loop.shared_turns ? loop.demand[machine::Server::shared].value() : 0.0;
         const std::int64_t warps = looping_warps(resident);
         if (!(0.0 < unit) || !(0.0 < banks || 0.0 < loop.load_rounds)) return {};
         // The banks serve the warps of all sub-partitions.

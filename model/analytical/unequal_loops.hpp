@@ -40,11 +40,9 @@ namespace warptime::model::analytical {
     const machine::WorkItems order(kernel);
     std::vector<kernel::WorkItem> items(static_cast<std::size_t>(count));
     for (std::int64_t i = 0; i < count; ++i) {
-        kernel::WorkItem& item = items[static_cast<std::size_t>(i)];
-        item = order.at(i);
-        item.begin = 0;
-        item.end = std::max<std::int64_t>(
-            0, kernel::evaluate(kernel, longest->trips.index, kernel::coordinates_of(order.at(i))));
+        const kernel::Coordinates place = kernel::coordinates_of(order.at(i));
+        items[static_cast<std::size_t>(i)].end =
+            std::max<std::int64_t>(0, kernel::evaluate(kernel, longest->trips.index, place));
     }
     return items;
 }
