@@ -34,9 +34,10 @@ namespace warptime::model::analytical {
 /// Least time of a trip by the order of a warp's own instructions. A warp waits for wgmma products in the
 /// next trip, behind the issue of that trip's products. So a trip contains neither the products' latency nor
 /// the instructions before them. Recorded: 128x256x64 takes 1026 cycles a trip, with 1024 cycles of tensor
-/// cores.
+/// cores. Warps that compute with the products (attention) wait for them in their own trip.
 [[nodiscard]] inline hw::Cycles own_chain(const ItemDemand& item, const hw::Gpu& gpu) {
-    if (!copies_by_lanes(item) || !reads_by_wgmma(item) || item.gathers) return item.loop.chain;
+    if (!copies_by_lanes(item) || !reads_by_wgmma(item) || item.gathers || item.uses_products)
+        return item.loop.chain;
     const hw::Cycles around = machine::group_product_latency(gpu) + item.copy_issue;
     return std::max(hw::Cycles{}, item.loop.chain - around);
 }

@@ -70,6 +70,9 @@ TEST_CASE("products of wgmma are waited for a trip later, those that the warps r
     CHECK(own_chain(item, gpu).value() == item.loop.chain.value());
     item.loop.demand[machine::Server::shared_write] = Cycles(384.0);
     CHECK(own_chain(item, gpu).value() == doctest::Approx(1024.0));
+    item.uses_products = true;
+    CHECK(own_chain(item, gpu).value() == item.loop.chain.value());
+    item.uses_products = false;
     item.loop.chain = Cycles(20.0);
     CHECK(own_chain(item, gpu).value() == 0.0);
     // A warp that a producer feeds has no such waits.

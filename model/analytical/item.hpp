@@ -21,8 +21,8 @@ struct ItemDemand {
     double trips = 0.0;        ///< of the main loop
     bool alternating = false;  ///< consumer instances take items in turn: `after` hides behind the next item
     int alternating_instances = 1;
-    /// Groups of warps that go round the same loop, each with products of its own (wgmma).
-    int side_by_side = 1;
+    /// Groups of warps that go round the same loop, each with products of its own (wgmma); 0 without such.
+    int side_by_side = 0;
     bool uses_products = false;  ///< instructions of a trip compute with results of its matrix products
     bool in_turn = false;        ///< a token orders the instances, item by item
     bool asynchronous = false;   ///< loads of the loop run ahead of their use

@@ -249,9 +249,13 @@ class Accumulator {
                 result_.peeled.cycles[i] += (result_.loop.demand.cycles[i] - others.cycles[i]) * peeled;
             }
             free_.loop[0] = 0.0;
-            result_.self_fed = result_.self_fed || (role_copies_ && role_multiplies_);
-            if (role_multiplies_ && !role.alternate && tensor_cores_read_)
-                result_.side_by_side = role.instances;
+            result_.self_fed = result_.self_fed || (role_copies_ && role_multiplies_ && !pipelines_inside());
+            if (role_multiplies_ && !role.alternate && tensor_cores_read_) {
+                // Groups of one role that a producer feeds count as one, as the recorded fp8 products say.
+                constexpr int warpgroup = 4;
+                const int of_role = role_copies_ ? std::max(1, role.warps / warpgroup) : 1;
+                result_.side_by_side = role.instances * of_role;
+            }
             result_.loads_itself =
                 result_.loads_itself || (role_loads_ && (role_multiplies_ || role_stages_));
             local_.leave(result_.loop, result_.loads_itself, load_latency_, gpu_);
@@ -884,8 +888,9 @@ class Accumulator {
             // All warps of the role multiply at the same time. Each warp waits until the tensor cores have
             // served all.
             const int warps = role_->warps * (role_->alternate ? 1 : role_->instances);
-            end = std::max(
-                end, start + machine::tensor_core_cycles(op, static_cast<double>(op.count), warps, gpu_));
+            const Cycles served = machine::tensor_core_cycles(op, static_cast<double>(op.count), warps, gpu_);
+            end = std::max(end, start + served);
+            if (hw::is_group_product(op.cls)) queued = served;
             if (part_ == &result_.loop && machine::in_series(op)) result_.multiplied = end - start;
         }
         if (part_ == &result_.loop && op.cls == InstructionClass::add_f32) {
@@ -898,12 +903,14 @@ class Accumulator {
             machine::wait_for_rows(kernel_, op, role_->warps, start, load_latency_, gpu_, issued, end);
         }
         // Instructions behind a branch are fetched only after the branch has been taken.
+        Cycles queued{};
         if (op.cls == InstructionClass::branch) issued = end;
         complete_[id] = end.value();
         hand_over_.note(id, start, issued, end);
         if (carried_.described) {
             const bool loads = machine::is_load(op.cls);
-            carried_.note({id, id + 1, start - inputs, issued - start, end - start, issued, Cycles{}, loads});
+            carried_.note(
+                {id, id + 1, start - inputs, issued - start, end - start, issued, Cycles{}, loads, queued});
         }
         if (waits && op.access_count == 1 && kernel_.accesses[op.first_access].buffer != kernel::no_id) {
             std::uint8_t& seen = seen_[static_cast<std::size_t>(kernel_.accesses[op.first_access].buffer)];

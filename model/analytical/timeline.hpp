@@ -26,6 +26,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -82,8 +83,9 @@ class Timeline {
             // Boxes of one size, and issue slots of one cycle, are constant services. Trips of a loop that
             // reads operands or waits for products at other units differ.
             const bool constant = copies_in_bulk() || busiest_ == machine::Server::issue;
-            return hw::Cycles(constant ? steady::steady_turn_time(resident, once.value(), rest)
-                                       : steady::turn_time(resident, once.value(), rest));
+            const hw::Cycles queued(constant ? steady::steady_turn_time(resident, once.value(), rest)
+                                             : steady::turn_time(resident, once.value(), rest));
+            return std::max(queued, among_groups(resident));
         }
         if (!a_.item.asynchronous && machine::of_sub_partition(busiest_)) {
             const hw::Cycles jumps = machine::jump_cycles(a_.item.loop.code, gpu_) * a_.item.loop.branches;
@@ -128,25 +130,33 @@ class Timeline {
                         std::max(least, added));
     }
 
-    /// Groups of warps wait for their own products and then compute with the results. They go round two
-    /// queues: the tensor cores, and the unit that is busiest otherwise. So a part of the arithmetic stays
-    /// exposed.
+    /// Groups of warps wait for their own products and then compute with the results. They go round three
+    /// queues: the tensor cores, the issue slots or the busiest pipe beside them, and the special functions.
+    /// So a part of the arithmetic stays exposed.
     [[nodiscard]] hw::Cycles among_groups(std::int64_t resident) const {
-        const int groups = a_.item.side_by_side;
-        if (groups < 2 || !a_.item.uses_products) return {};
-        double other = 0.0;
-        for (const machine::Server server :
-             {machine::Server::issue, machine::Server::registers, machine::Server::fp32,
-              machine::Server::integer, machine::Server::sfu}) {
-            other = std::max(other, a_.item.loop.demand[server].value());
+        const double groups = a_.item.side_by_side;
+        const std::int64_t customers = a_.item.side_by_side * resident;
+        if (customers < 2 || !a_.item.uses_products) return {};
+        const machine::Demand& demand = a_.item.loop.demand;
+        double issue = 0.0;
+        for (const machine::Server server : {machine::Server::issue, machine::Server::registers,
+                                             machine::Server::fp32, machine::Server::integer}) {
+            issue = std::max(issue, demand[server].value());
         }
-        const double products = a_.item.loop.demand[machine::Server::tensor].value() / groups;
-        other /= groups;
+        const double products = demand[machine::Server::tensor].value() / groups;
+        const std::array<double, 3> services{issue / groups, demand[machine::Server::sfu].value() / groups,
+                                             products};
         // The chain of a group counts the products of all groups, which it would wait for in step.
-        const double elsewhere = std::max(0.0, a_.item.loop.chain.value() - groups * products - other);
-        const auto customers = static_cast<std::int64_t>(groups) * resident;
-        return hw::Cycles(steady::pace_of_two_queues(customers, products, other, elsewhere) *
-                          static_cast<double>(customers));
+        const auto queued = [&](std::int64_t at_once, std::size_t queues, double own) {
+            const std::span<const double> at(services.data(), queues);
+            const double elsewhere = std::max(0.0, own - std::accumulate(at.begin(), at.end(), 0.0));
+            return hw::Cycles(steady::turn_of_queues(at_once, at, elsewhere));
+        };
+        const double chain = a_.item.loop.chain.value();
+        const hw::Cycles apart = queued(customers, 3, chain - (groups - 1.0) * products);
+        // Groups that meet in each trip are in step.
+        if (!(hw::Cycles{} < demand[machine::Server::barrier])) return apart;
+        return std::max(apart, queued(a_.item.side_by_side, 2, chain));
     }
 
     /// Extra time of the first pass through the code. Negative where the caches hold more at the start than

@@ -401,6 +401,51 @@ TEST_CASE("warps that come to their units in no order share them") {
     }
 }
 
+TEST_CASE("groups that compute with their products queue at the tensor cores and at two pipes") {
+    using machine::Server;
+    auto a = analyse(gemm(4096), gpu(), Conditions{});
+    REQUIRE(a.item.self_fed);
+    a.item.uses_products = true;
+    a.item.loop.demand = {};
+    a.item.loop.demand[Server::tensor] = hw::Cycles(1000.0);
+    a.item.loop.demand[Server::issue] = hw::Cycles(600.0);
+    a.item.loop.demand[Server::sfu] = hw::Cycles(400.0);
+    a.item.loop.chain = hw::Cycles(2500.0);
+    const auto waits = waits_of_waves(gemm(4096), a.item, a.traffic, gpu());
+    const auto period = [&](int groups, std::int64_t resident) {
+        a.item.side_by_side = groups;
+        return Timeline(a, gpu(), waits, 132).period(resident, StageWaits{}).value();
+    };
+    // One group of one CTA has all for itself.
+    CHECK(period(1, 1) == doctest::Approx(2500.0));
+    for (const int groups : {1, 2}) {
+        for (const std::int64_t resident : {1, 2, 3}) {
+            if (groups * resident < 2) continue;
+            CAPTURE(groups);
+            CAPTURE(resident);
+            const std::array<double, 3> services{1000.0 / groups, 600.0 / groups, 400.0 / groups};
+            const double own = 2500.0 - 1000.0 * (groups - 1) / groups;
+            const double elsewhere = own - 2000.0 / groups;
+            const double apart = steady::turn_of_queues(groups * resident, services, elsewhere);
+            // No less than a queue of whole CTAs at their busiest server.
+            const double ctas = steady::turn_time(resident, 1000.0, 1500.0);
+            CHECK(period(groups, resident) == doctest::Approx(std::max(ctas, apart)));
+        }
+    }
+    SUBCASE("those that meet in each trip wait for all products, and then share the pipes") {
+        a.item.loop.demand[Server::barrier] = hw::Cycles(4.0);
+        const std::array<double, 2> pipes{300.0, 200.0};
+        CHECK(period(2, 1) == doctest::Approx(steady::turn_of_queues(2, pipes, 2000.0)));
+        CHECK(period(1, 1) == doctest::Approx(2500.0));
+    }
+    SUBCASE("nothing where no instruction needs a product, or no group has its own") {
+        CHECK(period(0, 2) < period(1, 2));
+        const double grouped = period(1, 2);
+        a.item.uses_products = false;
+        CHECK(period(1, 2) < grouped);
+    }
+}
+
 TEST_CASE("one warp alone does not queue at the banks, and warps that queue elsewhere keep their pace") {
     const mk::Kernel kernel = at_shared(8, 8, 1, 32);
     auto a = analyse(kernel, gpu(), Conditions{});

@@ -53,6 +53,7 @@ void CarriedTrips::take_in_part(std::size_t from, const hw::Cycles& end, double 
         events[e].held = events[e].held * taken;
         events[e].ready = events[e].ready * taken;
         events[e].waited = events[e].waited * taken;
+        events[e].queued = events[e].queued * taken;
         events[e].taken *= taken;
     }
 }
@@ -73,6 +74,7 @@ SteadyTrip CarriedTrips::steady(const kernel::Kernel& kernel, const hw::Cycles& 
     }
     const std::size_t trips = replayed + window - 1;
     double issued = 0.0;
+    double served = 0.0;  // When the tensor cores have done what was issued.
     double begun = 0.0;
     double waited = 0.0;
     for (std::size_t trip = 0; trip < trips; ++trip) {
@@ -106,8 +108,14 @@ SteadyTrip CarriedTrips::steady(const kernel::Kernel& kernel, const hw::Cycles& 
             waited += event.waited.value();
             start += event.stall.value();
             issued = start + event.held.value();
+            double ready = start + event.ready.value();
+            if (hw::Cycles{} < event.queued) {
+                const double behind = std::max(0.0, served - start);
+                ready += behind * event.taken;
+                served = std::max(served, start) + event.queued.value();
+            }
             for (std::size_t op = event.first; op < event.last; ++op) {
-                complete[trip % window * ops + (op - first)] = start + event.ready.value();
+                complete[trip % window * ops + (op - first)] = ready;
             }
         }
     }

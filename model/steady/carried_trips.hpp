@@ -22,7 +22,8 @@ struct TripEvent {
     hw::Cycles issued{};              ///< when the warp went on
     hw::Cycles waited{};              ///< for loads, within an inner loop
     bool loads = false;
-    double taken = 1.0;  ///< share of the branches around that is taken, and of the waits in them
+    hw::Cycles queued{};  ///< service at the tensor cores, which take asynchronous products in order
+    double taken = 1.0;   ///< share of the branches around that is taken, and of the waits in them
 };
 
 struct SteadyTrip {

@@ -87,6 +87,34 @@ TEST_CASE("a load for a later trip hides its latency behind the work of as many 
     }
 }
 
+TEST_CASE("the tensor cores take products in order, those of the trip before first") {
+    // A trip's first product is waited for, its second one only in the next trip.
+    const Kernel kernel = looping({{}, {{0, 0}}, {{1, 0}}, {{2, 1}}});
+    constexpr double latency = 30.0, first = 256.0, work = 800.0, behind = 40.0;
+    for (const double second : {10.0, 69.0, 256.0, 2000.0}) {
+        CAPTURE(second);
+        CarriedTrips trips = begun(kernel);
+        const auto product = [](std::size_t op, double service) {
+            TripEvent made = event(op, 1.0, service + latency);
+            made.queued = Cycles(service);
+            return made;
+        };
+        trips.note(product(0, first));
+        trips.note(event(1, work, work));
+        trips.note(product(2, second));
+        trips.note(event(3, behind, behind));
+        // What the second product is still at when the next trip's first one is issued delays that one.
+        // A result of the second one is waited for by the last op.
+        const double issued = 1.0 + behind;
+        const double alone = first + latency + work + issued;
+        const double delayed = alone + std::max(0.0, second - issued);
+        const double period = trips.steady(kernel).period.value();
+        CHECK(period == doctest::Approx(delayed).epsilon(1e-9));
+        for (TripEvent& each : trips.events) each.queued = Cycles{};
+        CHECK(trips.steady(kernel).period.value() <= period);
+    }
+}
+
 TEST_CASE("independent instructions of an op wait for their own results of the trip before") {
     Kernel kernel = looping({{{0, 1}}});
     kernel.ops[0].count = 8;

@@ -6,7 +6,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
 
 namespace warptime::model::steady {
 
@@ -42,22 +47,28 @@ namespace warptime::model::steady {
     return std::max(turn, service * static_cast<double>(customers));
 }
 
-/// Time between completions when `customers` each use a server for `first`, another for `second`, then
-/// neither for `elsewhere`. Exact mean value analysis of two queues in a circle (same source as above). Lies
-/// between max(first, second) and the sum of all three, which one customer takes.
+/// Mean time of a turn of `customers` that each use every server once, server i for `services[i]`, then none
+/// for `elsewhere`. Exact mean value analysis of queues in a circle (same source as above). Lies between the
+/// busiest server's work and the customers' work one after another; one customer takes the sum.
+[[nodiscard]] inline double turn_of_queues(std::int64_t customers, std::span<const double> services,
+                                           double elsewhere = 0.0) {
+    std::vector<double> queues(services.size(), 0.0);
+    double turn = std::accumulate(services.begin(), services.end(), elsewhere);
+    for (std::int64_t present = 1; present <= customers; ++present) {
+        turn = elsewhere;
+        for (std::size_t i = 0; i < services.size(); ++i) turn += services[i] * (1.0 + queues[i]);
+        for (std::size_t i = 0; i < services.size(); ++i) {
+            queues[i] = static_cast<double>(present) * services[i] * (1.0 + queues[i]) / turn;
+        }
+    }
+    return turn;
+}
+
+/// Time between completions of two such servers.
 [[nodiscard]] inline double pace_of_two_queues(std::int64_t customers, double first, double second,
                                                double elsewhere = 0.0) {
-    double queue_first = 0.0;
-    double queue_second = 0.0;
-    double turn = first + second;
-    for (std::int64_t present = 1; present <= customers; ++present) {
-        const double at_first = first * (1.0 + queue_first);
-        const double at_second = second * (1.0 + queue_second);
-        turn = at_first + at_second + elsewhere;
-        queue_first = static_cast<double>(present) * at_first / turn;
-        queue_second = static_cast<double>(present) * at_second / turn;
-    }
-    return turn / static_cast<double>(customers);
+    const std::array<double, 2> services{first, second};
+    return turn_of_queues(customers, services, elsewhere) / static_cast<double>(customers);
 }
 
 /// Mean time of a turn of the customers of one of `groups` equal groups. Each customer uses a server of its

@@ -7,12 +7,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <vector>
 
 using warptime::model::steady::pace_of_two_queues;
 using warptime::model::steady::steady_turn_time;
+using warptime::model::steady::turn_of_queues;
 using warptime::model::steady::turn_time;
 
 namespace {
+
+/// Independent derivation: Buzen's normalising constants, Commun. ACM 16(9), 1973,
+/// doi.org/10.1145/362342.362345. g(n) is the weight of all ways to place n customers; throughput is
+/// g(n - 1) / g(n).
+double turn_by_convolution(int customers, const std::vector<double>& services, double elsewhere) {
+    std::vector<double> g(static_cast<std::size_t>(customers) + 1, 1.0);
+    for (std::size_t n = 1; n < g.size(); ++n) g[n] = g[n - 1] * elsewhere / static_cast<double>(n);
+    for (const double service : services) {
+        for (std::size_t n = 1; n < g.size(); ++n) g[n] += service * g[n - 1];
+    }
+    return customers * g.back() / g[g.size() - 2];
+}
 
 /// Independent derivation: the Markov chain with n customers at the server, p(n) ~ C! / (C-n)!
 /// (service/elsewhere)^n. Throughput is (1 - p(0)) / service, and a turn takes customers / throughput.
@@ -68,6 +84,24 @@ TEST_CASE("two queues in a circle follow the product form") {
     }));
     CHECK(pace_of_two_queues(1, 30.0, 70.0) == doctest::Approx(100.0));
     CHECK(pace_of_two_queues(2, 0.0, 70.0) == doctest::Approx(70.0));
+}
+
+TEST_CASE("any number of queues in a circle, and time elsewhere, follow the product form") {
+    CHECK(rc::check([] {
+        const int customers = *rc::gen::inRange(1, 9);
+        const double elsewhere = *rc::gen::inRange(0, 300);
+        std::vector<double> services;
+        for (const int service : *rc::gen::container<std::vector<int>>(*rc::gen::inRange<std::size_t>(1, 5),
+                                                                       rc::gen::inRange(1, 100)))
+            services.push_back(service);
+        const double turn = turn_of_queues(customers, services, elsewhere);
+        RC_ASSERT(turn == doctest::Approx(turn_by_convolution(customers, services, elsewhere)));
+        const double work = std::accumulate(services.begin(), services.end(), 0.0);
+        const double busiest = *std::max_element(services.begin(), services.end());
+        RC_ASSERT(turn >= std::max(customers * busiest, work + elsewhere) * (1.0 - 1e-12));
+        RC_ASSERT(turn <= customers * work + elsewhere + 1e-9);
+    }));
+    CHECK(turn_of_queues(4, std::vector<double>{}, 70.0) == 70.0);
 }
 
 TEST_CASE("services of one length wait less than services of any") {
