@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/item_demand.hpp"
 
+#include "model/analytical/inner_copies.hpp"
 #include "model/analytical/item_whole.hpp"
 #include "model/analytical/kept_in_l2.hpp"
 #include "model/analytical/stretches.hpp"
@@ -205,6 +206,9 @@ class Accumulator {
         free_.instances = role.instances - 1;
         free_.lanes = 32.0 * role.warps * role.instances - 1.0;
         role_copies_ = role_multiplies_ = role_loads_ = role_stages_ = false;
+        inner_copies_ = main < role.last_node ? awaited_inside(kernel_, main + 1, kernel_.nodes[main].end)
+                                              : kernel::no_id;
+        groups_ = {};
         if (role.alternate && role.instances > 1) {
             result_.alternating = true;
             result_.alternating_instances = role.instances;
@@ -281,6 +285,8 @@ class Accumulator {
         result_.before.met_idle = std::max(Cycles{}, result_.before.met_idle - beside);
     }
 
+    [[nodiscard]] bool pipelines_inside() const { return inner_copies_ != kernel::no_id; }
+
     /// Warps of the current role in each sub-partition that has any.
     [[nodiscard]] std::int64_t warps_of_sub_partition() const {
         const auto parts = static_cast<std::int64_t>(gpu_.sm.sub_partitions.value());
@@ -317,6 +323,8 @@ class Accumulator {
                     const Cycles sent_before = part_->demand[machine::Server::crossbar_write];
                     add_op(op, times * share);
                     sent_ = times > 0.0
+                    if (pipelines_inside() && op.cls == InstructionClass::cp_async && times > 0.0)
+                        brought_ = (part_->demand[machine::Server::crossbar_read] - read_before) / times;
                                 ? (part_->demand[machine::Server::crossbar_write] - sent_before) / times
                                 : Cycles{};
                     step(node.payload, op, times * share, issued, done);
@@ -333,7 +341,10 @@ class Accumulator {
                     const Cycles waited = waited_;
                     waited_ = Cycles{};
                     Cycles tail{};
-                    const Cycles pass = trip(n + 1, node.end, times * inner, depth + 1, inner, tail);
+                    CopyGroups before = std::exchange(groups_, {});
+                    const Cycles alone = trip(n + 1, node.end, times * inner, depth + 1, inner, tail);
+                    const CopyGroups inside = std::exchange(groups_, std::move(before));
+                    const Cycles pass = inside.period(alone);
                     const Cycles waited_inside = waited_ * inner;
                     waited_ = waited + waited_inside;
                     loops_around_ = depth;
@@ -342,13 +353,14 @@ class Accumulator {
                     free_.loop[static_cast<std::size_t>(depth)] = 0.0;
                     const Cycles start = carried_.described ? std::max(issued, inputs_of(n + 1, node.end))
                                                             : std::max(issued, done);
-                    issued = start + pass * inner;
+                    const Cycles filled = groups_.fill(inside, start);
+                    issued = start + filled + pass * inner;
                     hand_over_.move(n + 1, node.end, issued - pass);
                     done = std::max(done, issued + tail);
                     if (carried_.described) {
                         const auto [low, high] = steady::ops_of(kernel_, n + 1, node.end);
-                        carried_.note({low, high, Cycles{}, pass * inner, pass * inner + tail, issued,
-                                       waited_inside, false});
+                        carried_.note({low, high, Cycles{}, filled + pass * inner,
+                                       filled + pass * inner + tail, issued, waited_inside, false, Cycles{}});
                     }
                     break;
                 }
@@ -380,13 +392,18 @@ class Accumulator {
                     break;
                 }
                 case NodeKind::wait:
-                    if (part_ == &result_.loop) note_wait(kernel_, node, issued, result_);
+                    if (part_ == &result_.loop && !pipelines_inside())
+                        note_wait(kernel_, node, issued, result_);
+                    if (kernel_.waits[node.payload].token == inner_copies_)
+                        groups_.wait(kernel_.waits[node.payload].lag, issued);
                     if (machine::ends_bulk_stores(kernel_, kernel_.waits[node.payload].token)) {
                         issued = stores_.arrived(std::max(issued, done), gpu_);
                     }
                     break;
                 case NodeKind::signal:
                 case NodeKind::mark:
+                    if (kernel_.signals[node.payload].token == inner_copies_) groups_.commit(issued);
+                    break;
                     break;
             }
         }
@@ -918,7 +935,9 @@ class Accumulator {
         }
         // Room comes with the first pieces, not with the last.
         if (waits) batch_.issued(end - wait_of(op));
-        if (machine::is_asynchronous_copy(op.cls) && part_ == &result_.loop) {
+        if (pipelines_inside() && op.cls == InstructionClass::cp_async)
+            groups_.copied(issued, beyond_l1(op, 0.0) + gpu_.latency.cp_async_l2, brought_);
+        if (machine::is_asynchronous_copy(op.cls) && part_ == &result_.loop && !pipelines_inside()) {
             result_.copy_issue = std::max(result_.copy_issue, issued);
             count_copies(kernel_, op, result_);
         }
@@ -1149,7 +1168,7 @@ class Accumulator {
             }
         }
         if (machine::is_asynchronous_copy(op.cls)) {
-            result_.asynchronous = true;
+            result_.asynchronous = result_.asynchronous || !pipelines_inside();
             // Such copies ask the L2 for the whole line, which PTX writes as .L2::128B.
             if (machine::in_narrow_rows(access)) traffic.brought_bytes = gpu_.l1.line.value();
             if (bytes.continued) {
@@ -1292,9 +1311,13 @@ class Accumulator {
     Cycles busy_{};                                ///< of the units and paths that the last body keeps busy
     Cycles tail_{};                                ///< of the last part: see trip
     Cycles last_chain_{};                          ///< of the last part
-    Cycles longest_role_{};                        ///< from a role's first instruction to its last result
-    steady::CarriedTrips carried_;                 ///< of the loop that is being added
-    double enabled_ = 1.0;  ///< share of the executions in which the current op does more than issue
+    /// Token of the copies that a loop inside of the role's main loop waits for; no_id without such a loop.
+    kernel::Id inner_copies_ = kernel::no_id;
+    CopyGroups groups_;
+    Cycles brought_{};              ///< transfer of the last copy's bytes into the SM
+    Cycles longest_role_{};         ///< from a role's first instruction to its last result
+    steady::CarriedTrips carried_;  ///< of the loop that is being added
+    double enabled_ = 1.0;          ///< share of the executions in which the current op does more than issue
 };
 
 }  // namespace
