@@ -321,10 +321,11 @@ class Accumulator {
                             ? kernel::guarded_share(kernel_, op, *role_, first_warp_, item_, depth, trips)
                             : 1.0;
                     const Cycles sent_before = part_->demand[machine::Server::crossbar_write];
+                    const Cycles read_before = part_->demand[machine::Server::crossbar_read];
                     add_op(op, times * share);
-                    sent_ = times > 0.0
                     if (pipelines_inside() && op.cls == InstructionClass::cp_async && times > 0.0)
                         brought_ = (part_->demand[machine::Server::crossbar_read] - read_before) / times;
+                    sent_ = times > 0.0
                                 ? (part_->demand[machine::Server::crossbar_write] - sent_before) / times
                                 : Cycles{};
                     step(node.payload, op, times * share, issued, done);
@@ -401,9 +402,9 @@ class Accumulator {
                     }
                     break;
                 case NodeKind::signal:
-                case NodeKind::mark:
                     if (kernel_.signals[node.payload].token == inner_copies_) groups_.commit(issued);
                     break;
+                case NodeKind::mark:
                     break;
             }
         }
@@ -901,6 +902,7 @@ class Accumulator {
         Cycles end =
             std::max(issued, last + latency_of(op) * (enabled_ * static_cast<double>(std::max<std::int64_t>(
                                                                      1, std::min(op.chain, op.count)))));
+        Cycles queued{};
         if (machine::is_matrix(op.cls)) {
             // All warps of the role multiply at the same time. Each warp waits until the tensor cores have
             // served all.
@@ -920,7 +922,6 @@ class Accumulator {
             machine::wait_for_rows(kernel_, op, role_->warps, start, load_latency_, gpu_, issued, end);
         }
         // Instructions behind a branch are fetched only after the branch has been taken.
-        Cycles queued{};
         if (op.cls == InstructionClass::branch) issued = end;
         complete_[id] = end.value();
         hand_over_.note(id, start, issued, end);
@@ -1209,11 +1210,13 @@ class Accumulator {
                     machine::l1_cycles(times * static_cast<double>(op.count) * warps, gpu_);
             } else {
                 const double loads = times * static_cast<double>(op.count) * warps;
-                const double pending = lines_under_way();
-                const double places = loads * touch.lines * (1.0 - hits) / pending;
-                const machine::HeldPlace held = held_place(op, access, pending);
-                part_->pending += held.alone * places;
-                part_->pending_queued += held.queued * places;
+                if (!machine::is_asynchronous_copy(op.cls)) {
+                    const double pending = lines_under_way();
+                    const double places = loads * touch.lines * (1.0 - hits) / pending;
+                    const machine::HeldPlace held = held_place(op, access, pending);
+                    part_->pending += held.alone * places;
+                    part_->pending_queued += held.queued * places;
+                }
                 const double cycles = machine::line_load_cycles(touch, access.bytes, hits, gpu_, active);
                 part_->demand[machine::Server::l1] += Cycles(cycles * loads);
                 part_->global_passes +=

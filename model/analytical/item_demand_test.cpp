@@ -1217,6 +1217,18 @@ TEST_CASE("a loop uses its products where arithmetic needs them, not where a bar
     CHECK_FALSE(uses("fma_f32 deps=0", "behind the loop"));
 }
 
+TEST_CASE("loads keep lines in the L1 while they are under way, copies that pass it by do not") {
+    const auto pending = [](const std::string& op) {
+        const kernel::Kernel kernel = kernel::parse_text(
+            "kernel \"k\"\n  grid 132 1 1\n  cta 128 1 1\n  schedule one_per_cta tiles=132\n"
+            "  buffer \"b\" dtype=int8 extent=1048576\n  role \"r\" warps=4\n    op 0 " +
+            op + "\n      access read b contiguous bytes=16 cache=cg\n  end\nend\n");
+        return item_demand(kernel, gpu(), gpu().latency.dram).before.pending;
+    };
+    CHECK(hw::Cycles{} < pending("ld_global"));
+    CHECK(pending("cp_async").value() == 0.0);
+}
+
 TEST_CASE("an item takes no longer than its longest role, also where one of the roles has no loop") {
     // Both do the same before, and the second one has a loop besides; the first goes on behind it.
     const auto item = [](int before, int trips, int after) {
