@@ -124,6 +124,7 @@ struct Buffer {
 
 enum class Direction : std::uint8_t { read, write, atomic };
 enum class Bounds : std::uint8_t { clip, wrap, zero_fill };
+/// How a load or store uses the caches, by the names of PTX. All but `cg` look for their lines in the L1.
 enum class CachePolicy : std::uint8_t { ca, cg, cs, no_allocate, evict_first, evict_last };
 
 enum class PatternKind : std::uint8_t {

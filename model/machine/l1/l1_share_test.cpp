@@ -68,7 +68,11 @@ TEST_CASE("where the description says how soon bytes come back, the room decides
     known.whole = {0.0, 0.05, 0.1, 0.2, 0.2, 0.2, 0.3, 0.5, 0.7};
     kernel.reuse = {other, known};
     access.reuse = 2;
-    REQUIRE(may_hit_l1(kernel, kernel.ops[0]));
+    for (const auto policy : {kernel::CachePolicy::ca, kernel::CachePolicy::cs, kernel::CachePolicy::cg}) {
+        access.cache = policy;
+        CHECK(may_hit_l1(kernel, kernel.ops[0]) == (policy != kernel::CachePolicy::cg));
+    }
+    access.cache = kernel::CachePolicy::ca;
     const kernel::Freedom free;
     const auto hits = [&](double room, double lines) {
         return l1_hit_share(kernel, kernel.ops[0], {free, 8.0, 1.0, room, 128.0, 4.0}, lines);
