@@ -1491,11 +1491,18 @@ class Lowering {
         });
     }
 
+    /// Whether two CTAs differ by no more than one along each axis of the grid.
+    static bool are_neighbours(const std::vector<std::int64_t>& one, const std::vector<std::int64_t>& other) {
+        return std::ranges::equal(one, other,
+                                  [](std::int64_t a, std::int64_t b) { return std::abs(a - b) <= 1; });
+    }
+
     /// Bytes among which listed addresses fall. A whole run tells which sectors were touched (`whole`; null
     /// where that is not known). Of a sample, as far as repeats tell: many repeats say that there are few
     /// places. Warps of a CTA may share what CTAs do not, and neighbours in a sector are no repeats of an
     /// address: so both the addresses of single accesses and the sectors of whole CTAs are looked at, and
-    /// what says more places holds. Without repeats the addresses may fall anywhere between the least and the
+    /// what says more places holds. Neighbours in the grid may share a border and are no independent sample:
+    /// one of them counts. Without repeats the addresses may fall anywhere between the least and the
     /// last. Sectors of a line that no address falls into count as well.
     std::int64_t bytes_in_reach(const std::vector<PlacedAccess>& traced,
                                 const std::vector<LaneAddresses>& accesses, std::int64_t width,
@@ -1522,9 +1529,15 @@ class Lowering {
             addresses.insert(own.begin(), own.end());
         }
         std::vector<double> sizes;
+        std::set<std::int64_t> independent;
+        std::vector<std::vector<std::int64_t>> counted;
         for (const auto& [cta, own] : of_ctas) {
-            sizes.push_back(static_cast<double>(own.size()));
             sectors.insert(own.begin(), own.end());
+            if (std::ranges::any_of(counted, [&](const auto& other) { return are_neighbours(cta, other); }))
+                continue;
+            counted.push_back(cta);
+            sizes.push_back(static_cast<double>(own.size()));
+            independent.insert(own.begin(), own.end());
         }
         const auto sector_bytes = static_cast<double>(sector);
         const auto touched = static_cast<double>(sectors.size());
@@ -1541,7 +1554,10 @@ class Lowering {
             return std::llround(std::min(all, cells * apart));
         }
         // A single CTA shares with none.
-        const double by_ctas = sizes.size() > 1 ? places_of(sizes, touched, range / apart) * apart : 0.0;
+        const double by_ctas =
+            sizes.size() > 1
+                ? places_of(sizes, static_cast<double>(independent.size()), range / apart) * apart
+                : 0.0;
         const double each = touched / distinct * apart;
         const double by_accesses =
             places_of(of_accesses, distinct, range / static_cast<double>(width)) * each;

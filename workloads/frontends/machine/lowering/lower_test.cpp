@@ -1110,6 +1110,40 @@ TEST_CASE("listed addresses that never repeat may fall anywhere in their range")
     }));
 }
 
+TEST_CASE("neighbours in the grid that share a border are no repeats of random places") {
+    // Each CTA reads a tile of sectors and the tile behind it, in an order of its own.
+    constexpr std::uint32_t ctas = 400, tile = 64;
+    const Buffer table(std::uint64_t{32} * tile * (ctas + 1));
+    Words places(std::size_t{2} * tile * ctas);
+    std::mt19937 engine(7);
+    for (std::uint32_t cta = 0; cta < ctas; ++cta) {
+        const auto own = places.begin() + static_cast<std::ptrdiff_t>(2 * tile * cta);
+        std::iota(own, own + 2 * tile, tile * cta);
+        std::ranges::shuffle(own, own + 2 * tile, engine);
+    }
+    const Buffer indices(places);
+    const Program program({"S2R R0, SR_CTAID.X", "S2R R1, SR_TID.X", "IMAD R0, R0, 0x80, R1",
+                           "IMAD.WIDE.U32 R2, R0, 0x4, c[0x0][0x210]", "LDG.E R8, desc[UR4][R2.64]",
+                           "IMAD.WIDE.U32 R6, R8, 0x20, c[0x0][0x218]", "LDG.E R12, desc[UR4][R6.64]"},
+                          with_parameters(2));
+    const LaunchShape shape = launch(ctas, 2 * tile);
+    TraceRecorder trace;
+    RunOptions options;
+    options.observer = &trace;
+    options.traced_ctas = 12;
+    options.budget = 1000;
+    const LaunchCounts counts = program.run(shape, {indices.address(), table.address()}, options);
+    REQUIRE(counts.error.empty());
+    REQUIRE_FALSE(counts.whole());
+    const mk::Kernel kernel =
+        lower({&program.code(), 0, shape, &counts, &trace, &test_memory(), on_test_chip().chip.cache});
+    const mk::Access& access = kernel.accesses_of(ops_of(kernel, InstructionClass::ld_global).at(1))[0];
+    REQUIRE(access.pattern == mk::PatternKind::listed);
+    const double all = 32.0 * tile * (ctas + 1);
+    CHECK(static_cast<double>(access.distinct) > 0.9 * all);
+    CHECK(static_cast<double>(access.distinct) <= all);
+}
+
 TEST_CASE("loads that the L1 keeps say how soon their bytes come back, others do not") {
     // Each lane walks along a row of its own: 8 words of a sector, of 32 lines in all.
     const auto walk = [](const std::string& line) {

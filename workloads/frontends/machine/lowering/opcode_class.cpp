@@ -64,6 +64,7 @@ constexpr std::array entries{
     Entry{"SEL", InstructionClass::compare_select},
     Entry{"IMNMX", InstructionClass::compare_select},
     Entry{"VIMNMX", InstructionClass::compare_select},
+    Entry{"VHMNMX", InstructionClass::compare_select},
     Entry{"VIMNMX3", InstructionClass::compare_select},
     Entry{"VIADDMNMX", InstructionClass::compare_select},
     Entry{"IABS", InstructionClass::add_s32},
