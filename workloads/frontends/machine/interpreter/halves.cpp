@@ -162,6 +162,8 @@ Flow write_known(Warp& warp, const Instruction& instruction, Mask enabled) {
     return Flow::next;
 }
 
+/// The least or the largest of `count` pairs.
+template <std::size_t count>
 Flow half_minimum(Warp& warp, const Instruction& instruction, Mask enabled) {
     const Mask smaller = read_predicate(warp, instruction.predicates_in[0]);
     const bool keeps_nan = (instruction.variant & flag::keeps_nan) != 0;
@@ -169,11 +171,13 @@ Flow half_minimum(Warp& warp, const Instruction& instruction, Mask enabled) {
         const bool less = ((smaller >> static_cast<unsigned>(lane)) & 1U) != 0;
         std::uint32_t result = 0;
         for (unsigned part = 0; part < 2; ++part) {
-            const double a = half_value(warp, instruction, 0, lane, part);
-            const double b = half_value(warp, instruction, 1, lane, part);
-            const double number = a != a ? b : b != b ? a : (a < b) == less ? a : b;
-            const bool none = keeps_nan && (a != a || b != b);
-            const double chosen = none ? std::numeric_limits<double>::quiet_NaN() : number;
+            double chosen = half_value(warp, instruction, 0, lane, part);
+            for (std::size_t i = 1; i < count; ++i) {
+                const double a = chosen;
+                const double b = half_value(warp, instruction, i, lane, part);
+                chosen = a != a ? b : b != b ? a : (a < b) == less ? a : b;
+                if (keeps_nan && (a != a || b != b)) chosen = std::numeric_limits<double>::quiet_NaN();
+            }
             result |= half_result(instruction.variant, chosen) << (16U * part);
         }
         return result;
@@ -281,7 +285,7 @@ void decode_half(Decoder& decoder, Instruction& instruction) {
         (brain ? flag::brain : 0U) | (decoder.has("RELU") ? flag::clamp : 0U) |
         (decoder.has("SAT") ? flag::saturate : 0U) | (decoder.has("F32") ? flag::to_real : 0U) |
         (decoder.has("FTZ") ? flag::flush : 0U) | (decoder.has("NAN") ? flag::keeps_nan : 0U);
-    const std::size_t count = opcode == "HFMA2" ? 3 : 2;
+    const std::size_t count = opcode == "HFMA2" || opcode == "VHMNMX" ? 3 : 2;
     std::array<HalfSource, 3> from;
     for (std::size_t i = 0; i < count; ++i) {
         from[i] = half_source(decoder, next, brain);
@@ -290,15 +294,15 @@ void decode_half(Decoder& decoder, Instruction& instruction) {
     }
     instruction.variant = variant;
     // Compilers make constants by 0 x 0 + c, where the units for halves are idle.
-    if (count == 3 && (variant & (flag::to_real | flag::flush)) == 0 &&
+    if (opcode == "HFMA2" && (variant & (flag::to_real | flag::flush)) == 0 &&
         std::ranges::all_of(from, &HalfSource::known)) {
         instruction.sources[0] = {.row = decoder.constant_row(known_result(variant, from))};
         instruction.execute = write_known;
         return;
     }
-    if (opcode == "HMNMX2") {
+    if (opcode == "HMNMX2" || opcode == "VHMNMX") {
         instruction.predicates_in[0] = decoder.predicate_in(next);
-        instruction.execute = half_minimum;
+        instruction.execute = count == 3 ? half_minimum<3> : half_minimum<2>;
         return;
     }
     instruction.execute = opcode == "HADD2"   ? half_arithmetic<HalfOperation::add>
@@ -327,8 +331,8 @@ void decode_half_compare(Decoder& decoder, Instruction& instruction) {
 }
 
 constexpr std::array opcodes{
-    Opcode{"HADD2", decode_half},  Opcode{"HMUL2", decode_half},          Opcode{"HFMA2", decode_half},
-    Opcode{"HMNMX2", decode_half}, Opcode{"HSETP2", decode_half_compare},
+    Opcode{"HADD2", decode_half},  Opcode{"HMUL2", decode_half},  Opcode{"HFMA2", decode_half},
+    Opcode{"HMNMX2", decode_half}, Opcode{"VHMNMX", decode_half}, Opcode{"HSETP2", decode_half_compare},
 };
 
 }  // namespace

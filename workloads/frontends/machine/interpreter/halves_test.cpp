@@ -402,6 +402,20 @@ TEST_CASE("FTZ of pairs takes denormals for zero, as sources and as results") {
     CHECK(program({Words(32, 0x04000400U)})[1][0] == 0x04000400U);
 }
 
+TEST_CASE("VHMNMX takes the least or the largest of three pairs, and prefers numbers") {
+    const LaneProgram program(
+        {"VHMNMX R20, R10, R11, R12, PT", "VHMNMX R21, R10, R11, R12, !PT",
+         "VHMNMX.NAN R22, R10, R11, R12, !PT", "VHMNMX.BF16_V2 R23, R10, R11, R12, !PT"},
+        {"R10", "R11", "R12"}, {"R20", "R21", "R22", "R23"});
+    // Upper halves of fp16: 1, no number and 2; lower ones: 4, 3 and -5. As bf16 they are in the same order.
+    const std::vector<Words> results =
+        program({Words(32, 0x3c004400U), Words(32, 0x7fff4200U), Words(32, 0x4000c500U)});
+    CHECK(results[0][0] == 0x3c00c500U);
+    CHECK(results[1][0] == 0x40004400U);
+    CHECK(results[2][0] == 0x7fff4400U);
+    CHECK(results[3][0] == 0x40004400U);
+}
+
 TEST_CASE("HMNMX2.NAN keeps what is no number, FTZ takes denormals for zero") {
     const LaneProgram program(
         {"HMNMX2.NAN R20, R10, R11, PT", "HMNMX2 R21, R10, R11, PT", "HMNMX2.FTZ.NAN R22, R10, R11, !PT"},

@@ -154,7 +154,8 @@ constexpr std::array table{
                    .why = "the unit that does it",
                    .operands = "H0_H0 H1_H1 F32",
                    .signs = "- |"},
-    KnownModifiers{.opcodes = "HMNMX2", .acts = "BF16_V2 FTZ NAN", .operands = "H0_H0 H1_H1", .signs = "- |"},
+    KnownModifiers{
+        .opcodes = "HMNMX2 VHMNMX", .acts = "BF16_V2 FTZ NAN", .operands = "H0_H0 H1_H1", .signs = "- |"},
     KnownModifiers{
         .opcodes = "HSETP2",
         .acts = "F LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU T AND OR XOR H_AND BF16_V2 FTZ",
