@@ -47,6 +47,16 @@ std::int64_t begin_of(const kernel::Kernel& kernel, const kernel::Access& access
 
 namespace {
 
+/// Bytes in which two accesses of the same kind count as one place: a block, or the part of one that a run of
+/// the access touches.
+std::int64_t bytes_of_place(const AccessPlan& access) {
+    std::int64_t bytes = access.block;
+    if (access.runs.empty()) return bytes;
+    const std::int64_t touched = access.runs.front().high - access.runs.front().low;
+    while (bytes > access.piece && bytes > touched) bytes /= 2;
+    return bytes;
+}
+
 /// The shares among the first `most` CTAs of the grid.
 std::vector<double> shares_among(std::int64_t most, const kernel::Kernel& kernel, const KernelPlan& plan,
                                  const Cut& cut) {
@@ -65,16 +75,17 @@ std::vector<double> shares_among(std::int64_t most, const kernel::Kernel& kernel
         if (cta % cut.of_sms < cut.sms) run.push_back(at);
     }
     if (run.empty()) return result;
-    // Places where their first warps begin to read a buffer, in blocks of what an access touches.
+    // Places where their first warps begin to read a buffer.
     std::vector<std::int64_t> places;
     const auto distinct = [&](std::size_t buffer, const std::vector<kernel::Coordinates>& ctas) {
         places.clear();
         for (const AccessPlan& a : plan.accesses) {
             if (static_cast<std::size_t>(a.access->buffer) != buffer || !a.reads || a.scattered) continue;
             const std::int64_t size = hw::bytes_of(kernel.buffers[buffer].dtype);
+            const std::int64_t place = bytes_of_place(a);
             for (const kernel::Coordinates& at : ctas) {
                 const std::int64_t begin = begin_of(kernel, *a.access, at);
-                places.push_back(a.by_lanes ? kernel::detail::floor_divide(begin * size, a.block) : begin);
+                places.push_back(a.by_lanes ? kernel::detail::floor_divide(begin * size, place) : begin);
             }
         }
         std::sort(places.begin(), places.end());

@@ -368,6 +368,18 @@ TEST_CASE("a run that is cut tells the time and the traffic of the whole kernel"
     }
 }
 
+TEST_CASE("a part of the SMs brings all of a matrix whose tiles lie side by side") {
+    // Four rows of 128 bytes a warp; the next CTA has the next 128 bytes of the same rows. The loop has so
+    // many instructions that fewer than four SMs are run.
+    std::string tiles =
+        "    op 0 ld_global\n      access read b stride origin={32*tile.0%64 + 8192*tile.0/64} "
+        "inner_extent=8 inner=4 outer=2048 bytes=16\n    loop trips={32}\n";
+    for (int op = 1; op <= 400; ++op) tiles += "      op " + std::to_string(op) + " fma_f32\n";
+    const Run part = run_of(grid_of(1584, tiles + "    end\n"), 1.0);
+    REQUIRE(part.cut.sms < 4);
+    CHECK(part.traffic.dram_read == doctest::Approx(1584.0 * 4 * 128).epsilon(0.03));
+}
+
 TEST_CASE("rows of lanes far apart are brought once, however CTAs overlap") {
     // Two rows of 16 words a warp, 16 kB apart; each CTA begins 8 words behind the one before.
     const Run run = run_of(grid_of(256,
