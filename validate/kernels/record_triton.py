@@ -2,7 +2,8 @@
 
 Usage: python3 validate/kernels/record_triton.py OUT [GROUP ...]
 
-A group is one of pointwise, products, attention, descriptors and compiled; all are recorded where none is named.
+A group is one of pointwise, products, attention, descriptors and compiled, which are recorded where none is named, or one of
+rows, elements, layers and ladder (triton_models.py).
 Writes into OUT:
   triton_launches.tar.xz  PTX and cubin of each launch, buffers of indices, and launches.json: kernel, grid, block,
                           shared memory, arguments
@@ -162,9 +163,10 @@ def described(launch: Seen, folder: Path, name: str) -> dict[str, Any]:
 def group_variants(group: str) -> Any:
     """The variants of a group, made one after the other."""
     import triton_kernels
+    import triton_models
 
     if group != "compiled":
-        return triton_kernels.GROUPS[group]()
+        return (triton_kernels.GROUPS | triton_models.GROUPS)[group]()
     import torch_functions
     from torch._inductor import config
 
