@@ -116,6 +116,24 @@ TEST_CASE("periods are those of trips that are followed one by one") {
     }));
 }
 
+TEST_CASE("stalls of a trip add up, and what goes out behind one goes out later") {
+    CHECK(rc::check("waits for groups of the same trip", [] {
+        std::vector<Step> steps;
+        double at = 0.0;
+        int gone = 0;
+        const auto count = *rc::gen::inRange(2, 9);
+        for (int i = 0; i < count; ++i) {
+            at += *rc::gen::inRange(1, 400);
+            const bool waits = gone > 0 && *rc::gen::arbitrary<bool>();
+            steps.push_back({at, waits, waits ? *rc::gen::inRange(0, gone) : 0});
+            if (!waits) ++gone;
+        }
+        const double alone = at + *rc::gen::inRange(0, 600);
+        const double period = noted(steps).period(Cycles(alone)).value();
+        RC_ASSERT(period == doctest::Approx(followed(steps, alone, 20)).epsilon(1e-9));
+    }));
+}
+
 TEST_CASE("the first trip waits for what went out before the loop") {
     const CopyGroups before = noted({{100.0, false, 0}, {130.0, false, 0}});
     // Of two groups before, the first trip's wait leaves the last one under way.
@@ -133,7 +151,7 @@ TEST_CASE("the first trip waits for what went out before the loop") {
     CHECK(large.fill(all, Cycles(0.0)).value() == doctest::Approx(20.0 + latency + 110.0 - 10.0));
 }
 
-TEST_CASE("only waits inside of an inner loop, for groups of copies, make a pipeline of it") {
+TEST_CASE("waits inside of an inner loop, or for some and then all groups of copies, make a pipeline of it") {
     const std::string copy =
         "      op {} cp_async\n        access read b contiguous bytes=16 cache=cg\n"
         "      op {} cp_async_commit\n      signal copies on=issue\n";
@@ -145,7 +163,8 @@ TEST_CASE("only waits inside of an inner loop, for groups of copies, make a pipe
     const std::string wait = "      wait copies lag=1\n";
     const auto add = [](int id) { return "      op " + std::to_string(id) + " add_s32\n"; };
     CHECK(awaited(nested(copied(0), wait + copied(2), "")) == 0);
-    // The loop around waits, or nobody copies by lanes.
+    CHECK(awaited(nested(copied(0) + wait, add(2), "      wait copies\n")) == 0);
+    // The loop around waits once in each trip, or nobody copies by lanes.
     CHECK(awaited(nested(copied(0) + wait, add(2), "")) == kernel::no_id);
     CHECK(awaited(nested(copied(0), add(2), wait)) == kernel::no_id);
     const std::string product =

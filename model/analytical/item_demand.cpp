@@ -227,9 +227,9 @@ class Accumulator {
             own_depth_ = depth;
             stretches_.begin(part, warps_of_sub_partition());
             Cycles tail{};
-            const Cycles chain = (depth > 0 ? trip(first, last, pass, depth, trips, tail)
-                                            : body(first, last, pass, depth, trips)) *
-                                 pass;
+            const Cycles all_there = depth > 0 ? trip(first, last, pass, depth, trips, tail)
+                                               : body(first, last, pass, depth, trips);
+            const Cycles chain = std::exchange(groups_, {}).period(all_there) * pass;
             part.chain = std::max(part.chain, chain);
             last_chain_ = chain;
             own_length += chain * (pass < 1.0 ? result_.trips : trips);
@@ -1314,7 +1314,7 @@ class Accumulator {
     Cycles busy_{};                                ///< of the units and paths that the last body keeps busy
     Cycles tail_{};                                ///< of the last part: see trip
     Cycles last_chain_{};                          ///< of the last part
-    /// Token of the copies that a loop inside of the role's main loop waits for; no_id without such a loop.
+    /// Token of the copies of which the role's main loop fills a pipeline anew in each pass; no_id elsewhere.
     kernel::Id inner_copies_ = kernel::no_id;
     CopyGroups groups_;
     Cycles brought_{};              ///< transfer of the last copy's bytes into the SM
