@@ -44,6 +44,7 @@ CopyGroups noted(const std::vector<Step>& steps) {
 /// time of the later half.
 double followed(const std::vector<Step>& steps, double alone, int trips) {
     std::vector<double> arrived;
+    const int first = trips / 2;
     double now = 0.0, half = 0.0;
     for (int trip = 0; trip < trips; ++trip) {
         double begun = now;
@@ -58,9 +59,9 @@ double followed(const std::vector<Step>& steps, double alone, int trips) {
             begun += std::max(0.0, there - (begun + step.at));
         }
         now = begun + alone;
-        if (trip + 1 == trips / 2) half = now;
+        if (trip + 1 == first) half = now;
     }
-    return (now - half) / (trips - trips / 2);
+    return (now - half) / (trips - first);
 }
 
 /// Two loops, one in the other; which of them copies and waits is to be filled in.

@@ -1307,6 +1307,8 @@ class Accumulator {
     bool role_multiplies_ = false;
     bool role_loads_ = false;   ///< the role loads from global memory, asynchronously or not
     bool role_stages_ = false;  ///< the role stages through shared memory
+    /// Token of the copies of which the role's main loop fills a pipeline anew in each pass; no_id elsewhere.
+    kernel::Id inner_copies_ = kernel::no_id;
     hw::SmallVector<double, usual_ops> complete_;  ///< end of each op in cycles
     hw::SmallVector<bool, usual_ops> waited_for_;  ///< by op; empty until it is asked for
     std::vector<bool> loaded_places_;              ///< by buffer; empty until it is asked for
@@ -1314,8 +1316,6 @@ class Accumulator {
     Cycles busy_{};                                ///< of the units and paths that the last body keeps busy
     Cycles tail_{};                                ///< of the last part: see trip
     Cycles last_chain_{};                          ///< of the last part
-    /// Token of the copies of which the role's main loop fills a pipeline anew in each pass; no_id elsewhere.
-    kernel::Id inner_copies_ = kernel::no_id;
     CopyGroups groups_;
     Cycles brought_{};              ///< transfer of the last copy's bytes into the SM
     Cycles longest_role_{};         ///< from a role's first instruction to its last result

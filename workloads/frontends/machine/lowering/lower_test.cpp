@@ -1117,7 +1117,7 @@ TEST_CASE("neighbours in the grid that share a border are no repeats of random p
     Words places(std::size_t{2} * tile * ctas);
     std::mt19937 engine(7);
     for (std::uint32_t cta = 0; cta < ctas; ++cta) {
-        const auto own = places.begin() + static_cast<std::ptrdiff_t>(2 * tile * cta);
+        const auto own = places.begin() + std::ptrdiff_t{2} * tile * cta;
         std::iota(own, own + 2 * tile, tile * cta);
         std::ranges::shuffle(own, own + 2 * tile, engine);
     }
