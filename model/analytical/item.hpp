@@ -37,7 +37,9 @@ struct ItemDemand {
     hw::Cycles others_read{};
     /// Time of products that a trip's copies wait for, or of the addition of their sums.
     hw::Cycles multiplied{};
-    double copies = 0.0;          ///< asynchronous copies that a warp issues in a trip
+    /// Asynchronous copies that a warp issues in a trip; 0 where the description of the loop names all that a
+    /// trip needs of others, so that the chain has each copy's time.
+    double copies = 0.0;
     double copies_along_k = 0.0;  ///< copies whose rows go on in the next trip
     /// The wait for copies of earlier trips stands right behind the issue of a trip's own copies.
     bool waits_behind_copies = false;

@@ -940,7 +940,7 @@ class Accumulator {
             groups_.copied(issued, beyond_l1(op, 0.0) + gpu_.latency.cp_async_l2, brought_);
         if (machine::is_asynchronous_copy(op.cls) && part_ == &result_.loop && !pipelines_inside()) {
             result_.copy_issue = std::max(result_.copy_issue, issued);
-            count_copies(kernel_, op, result_);
+            if (!carried_.described) count_copies(kernel_, op, result_);
         }
         // A barrier that most CTAs go past, as the last one's own, ends nobody's stretch.
         constexpr double mostly = 0.5;

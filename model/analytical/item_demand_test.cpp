@@ -1217,6 +1217,24 @@ TEST_CASE("a loop uses its products where arithmetic needs them, not where a bar
     CHECK_FALSE(uses("fma_f32 deps=0", "behind the loop"));
 }
 
+TEST_CASE(
+    "copies are counted where a loop's description leaves their order open, and not where it names it") {
+    const auto copies = [](const std::string& overlap) {
+        return item_demand(
+                   kernel::parse_text(
+                       "kernel \"k\"\n  grid 132 1 1\n  cta 128 1 1\n  schedule one_per_cta tiles=132\n"
+                       "  buffer \"b\" dtype=int8 extent=1048576\n  role \"r\" warps=4\n"
+                       "    loop trips={8}" +
+                       overlap +
+                       "\n      op 0 cp_async count=3\n        access read b contiguous "
+                       "origin={2048*loop.0} bytes=16 cache=cg\n    end\n  end\nend\n"),
+                   gpu(), gpu().latency.dram)
+            .copies;
+    };
+    CHECK(copies("") == 3.0);
+    CHECK(copies(" overlap=1") == 0.0);
+}
+
 TEST_CASE("loads keep lines in the L1 while they are under way, copies that pass it by do not") {
     const auto pending = [](const std::string& op) {
         const kernel::Kernel kernel = kernel::parse_text(
