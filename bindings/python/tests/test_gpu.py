@@ -74,3 +74,31 @@ def test_shows_itself() -> None:
     gpu = wt.gpu("h200-sxm", {"l2.capacity": "2x"})
     assert repr(gpu) == "Gpu('h200-sxm', changes=['gpu.l2.capacity=2x'])"
     assert "l2.capacity" in str(gpu)
+
+
+#: GPU, its ecc, GB/s of streams that only read (None where none is published), and of those that read and write as
+#: much; the sources are those of dram.read_efficiency and dram.write_efficiency in hw/calibrations/.
+STREAMS: list[tuple[str, str | None, float | None, float | None]] = [
+    ("a100-sxm-40gb", None, 1490, 1381),
+    ("a100-sxm-80gb", None, 1772, 1735),
+    ("h100-pcie", None, 1942, 1704),
+    ("v100-sxm", None, 866, 805),
+    ("l40s", "off", 844, 770),
+    ("rtx-4090", None, 929.8, None),
+    ("rtx-5090", None, 1648, None),
+    ("b200", None, 6753, 6059),
+    ("t4", None, None, 239.6),
+]
+
+
+@pytest.mark.parametrize(("sheet", "ecc", "read", "copied"), STREAMS)
+def test_long_streams_are_as_fast_as_published(
+    sheet: str, ecc: str | None, read: float | None, copied: float | None
+) -> None:
+    n = 2**29
+    if read is not None:
+        p = wt.predict("sum", n=n, dtype="fp32", implementation="ideal", gpu=sheet, ecc=ecc)
+        assert 4 * n / p.time_us / 1e3 == pytest.approx(read, rel=0.06)
+    if copied is not None:
+        p = wt.predict("copy", n=n, dtype="fp32", gpu=sheet, ecc=ecc)
+        assert 8 * n / p.time_us / 1e3 == pytest.approx(copied, rel=0.06)
