@@ -5,13 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "hw/small_vector.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <span>
-#include <vector>
 
 namespace warptime::model::steady {
 
@@ -52,7 +53,8 @@ namespace warptime::model::steady {
 /// busiest server's work and the customers' work one after another; one customer takes the sum.
 [[nodiscard]] inline double turn_of_queues(std::int64_t customers, std::span<const double> services,
                                            double elsewhere = 0.0) {
-    std::vector<double> queues(services.size(), 0.0);
+    hw::SmallVector<double, 4> queues;
+    queues.reset(services.size());
     double turn = std::accumulate(services.begin(), services.end(), elsewhere);
     for (std::int64_t present = 1; present <= customers; ++present) {
         turn = elsewhere;
