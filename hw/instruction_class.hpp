@@ -96,6 +96,9 @@ enum class Unit : std::uint8_t {
 
 inline constexpr std::size_t unit_count = static_cast<std::size_t>(Unit::count);
 
+/// Warps of the group that issues such a product together (PTX ISA, wgmma: a warpgroup is four warps).
+inline constexpr int warps_of_group = 4;
+
 /// True for products of a group of four warps that the tensor cores of a whole SM run, with operands in
 /// shared memory: wgmma, and tcgen05, whose sums stay in tensor memory.
 [[nodiscard]] constexpr bool is_group_product(InstructionClass cls) {

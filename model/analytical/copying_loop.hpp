@@ -128,8 +128,7 @@ namespace warptime::model::analytical {
     const double writes = demand[machine::Server::shared_write].value();
     if (!copies_by_lanes(item) || !(0.0 < writes)) return {};
     // Copies beside several warpgroups were charged to this server as well.
-    constexpr int warpgroup = 4;
-    const double counted = item.warps > warpgroup ? writes * gpu.shared.copy_share.value() : 0.0;
+    const double counted = item.warps > hw::warps_of_group ? writes * gpu.shared.copy_share.value() : 0.0;
     const double reads = demand[machine::Server::shared].value() - counted;
     const double product = std::max(demand[machine::Server::tensor].value(), reads);
     const double transfer =

@@ -256,8 +256,7 @@ class Accumulator {
             result_.self_fed = result_.self_fed || (role_copies_ && role_multiplies_ && !pipelines_inside());
             if (role_multiplies_ && !role.alternate && tensor_cores_read_) {
                 // Groups of one role that a producer feeds count as one, as the recorded fp8 products say.
-                constexpr int warpgroup = 4;
-                const int of_role = role_copies_ ? std::max(1, role.warps / warpgroup) : 1;
+                const int of_role = role_copies_ ? std::max(1, role.warps / hw::warps_of_group) : 1;
                 result_.side_by_side = role.instances * of_role;
             }
             result_.loads_itself =

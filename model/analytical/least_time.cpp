@@ -67,10 +67,10 @@ void add_trip_op(const kernel::Kernel& kernel, const kernel::Role& role, const k
         work.tensor_flop += part.tensor_flop;
         work.tensor_dtype = op.dtype;
         if (hw::is_group_product(op.cls)) {
-            constexpr double warpgroup = 4.0;
             work.by_wgmma = true;
             work.shared_cycles +=
-                machine::shared_cycles(executions * warps / warpgroup * kernel::wgmma_operand_bytes(op), gpu)
+                machine::shared_cycles(
+                    executions * warps / hw::warps_of_group * kernel::wgmma_operand_bytes(op), gpu)
                     .value();
         }
         return;

@@ -35,14 +35,13 @@ inline void add_matrix(const kernel::Op& op, double executions, int warps, const
 [[nodiscard]] inline std::optional<hw::Cycles> behind_products(const kernel::Kernel& kernel,
                                                                const kernel::Op& op, const hw::Cycles& taken,
                                                                const hw::Gpu& gpu) {
-    constexpr int warpgroup = 4;
     std::optional<hw::Cycles> end;
     for (const kernel::Dep& dep : kernel.deps_of(op)) {
         if (dep.distance != 0 || dep.op < 0) continue;
         const kernel::Op& products = kernel.ops[static_cast<std::size_t>(dep.op)];
         if (!hw::is_group_product(products.cls)) continue;
         const hw::Cycles own =
-            tensor_core_cycles(products, static_cast<double>(products.count), warpgroup, gpu);
+            tensor_core_cycles(products, static_cast<double>(products.count), hw::warps_of_group, gpu);
         end = own + gpu.instructions[products.cls].latency + taken;
     }
     return end;
