@@ -124,8 +124,12 @@ struct Buffer {
 
 enum class Direction : std::uint8_t { read, write, atomic };
 enum class Bounds : std::uint8_t { clip, wrap, zero_fill };
-/// How a load or store uses the caches, by the names of PTX. All but `cg` look for their lines in the L1.
+/// How a load or store uses the caches, by the names of PTX.
 enum class CachePolicy : std::uint8_t { ca, cg, cs, no_allocate, evict_first, evict_last };
+/// Whether a load looks for its lines in the L1.
+[[nodiscard]] constexpr bool looks_in_l1(CachePolicy policy) {
+    return policy != CachePolicy::cg;
+}
 
 enum class PatternKind : std::uint8_t {
     collective,

@@ -131,7 +131,7 @@ class Collector {
     [[nodiscard]] bool shares_l1(const kernel::Op& op) const {
         if (op.cls != hw::InstructionClass::ld_global || op.access_count != 1) return false;
         const kernel::Access& access = kernel_.accesses[op.first_access];
-        return access.cache != kernel::CachePolicy::cg && is_global(kernel_, access) &&
+        return kernel::looks_in_l1(access.cache) && is_global(kernel_, access) &&
                access.pattern != kernel::PatternKind::collective && !comes_back_by_itself(access) &&
                !stands_still(access);
     }

@@ -84,7 +84,7 @@ bool may_hit_l1(const kernel::Kernel& kernel, const kernel::Op& op) {
         return false;
     }
     const kernel::Access& access = kernel.accesses[op.first_access];
-    return access.cache != kernel::CachePolicy::cg && is_global(kernel, access) &&
+    return kernel::looks_in_l1(access.cache) && is_global(kernel, access) &&
            (access.reuse > 0 || comes_back(kernel, access));
 }
 

@@ -1145,7 +1145,7 @@ class Lowering {
             access.cache = mk::CachePolicy::cs;
         }
         if (const auto reuse = reuse_.find(instruction);
-            reuse != reuse_.end() && access.cache != mk::CachePolicy::cg &&
+            reuse != reuse_.end() && mk::looks_in_l1(access.cache) &&
             (access.direction == mk::Direction::read || sample.space == AccessSpace::local) &&
             (sample.space == AccessSpace::global || sample.space == AccessSpace::local)) {
             kernel_.reuse.push_back(reuse->second);
