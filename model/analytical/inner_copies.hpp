@@ -11,7 +11,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
+#include <cstdint>
 #include <vector>
 
 namespace warptime::model::analytical {

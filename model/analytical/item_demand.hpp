@@ -16,7 +16,7 @@ namespace warptime::model::analytical {
 enum class Followed : std::uint8_t { average, slowest_of_cta, slowest_of_grid };
 
 /// Adds to an item that is still empty. `load_latency`: latency of global loads in the present state of the
-/// caches. `resident`: CTAs that share an SM. No allocation.
+/// caches. `resident`: CTAs that share an SM. No allocation, but for pipelines inside of the main loop.
 void add_item_demand(const kernel::Kernel& kernel, const hw::Gpu& gpu, const hw::Cycles& load_latency,
                      std::int64_t resident, ItemDemand& empty, const WaitsByBuffer& waits = {},
                      Followed warps = Followed::average);

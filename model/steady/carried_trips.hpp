@@ -1,5 +1,6 @@
 // Period of a loop whose trips overlap: a warp issues in order, and an op waits for ops of the trips before.
-// Ignores: other warps, and limits of units that several trips share (the caller adds these).
+// The tensor cores take asynchronous products in order, those of the trip before first.
+// Ignores: other warps, and limits of other units that several trips share (the caller adds these).
 // Source: README.md of model/kernel, Meaning 2 and 3; trips are replayed until they differ by a constant.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
