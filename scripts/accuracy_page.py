@@ -184,16 +184,11 @@ def triton_table(file: str) -> str:
     ]
     for family in dict.fromkeys(row["family"] for row in rows):
         scores = [row for row in rows if row["family"] == family]
-        long = [in_percent(score[name]) for name in ("mean", "median") for score in scores]
+        long = [percent(None if score[name] == "nan" else float(score[name])) for name in ("mean", "median") for score in scores]
         distances = [score["short_us"] if score["short"] != "0" else "-" for score in scores]
         name = "all" if family == "all" else f"`{family}`"
         lines.append("| " + " | ".join([name, scores[0]["launches"], *long, scores[0]["short"], *distances]) + " |")
     return "\n".join(lines) + "\n"
-
-
-def in_percent(share: str) -> str:
-    """0.073 as 7.3 %; what is no number as a dash."""
-    return "-" if share == "nan" else f"{100 * float(share):.1f} %"
 
 
 def page(board: dict[str, Any]) -> str:
