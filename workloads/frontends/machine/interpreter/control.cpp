@@ -182,6 +182,23 @@ Flow synchronize_some(Warp& warp, const Instruction& instruction, Mask enabled) 
                     Group::State::at_warp_barrier);
 }
 
+/// Only lanes that name the same mask go on together; the others do the same after them.
+Flow synchronize_exclusive(Warp& warp, const Instruction& instruction, Mask enabled) {
+    if (enabled == 0) {
+        return Flow::next;
+    }
+    const std::uint32_t members = lane_bits(warp, instruction.sources[0], std::countr_zero(enabled));
+    Mask alike = 0;
+    for (Mask left = enabled; left != 0; left &= left - 1) {
+        const int lane = std::countr_zero(left);
+        if (lane_bits(warp, instruction.sources[0], lane) == members) {
+            alike |= Mask{1} << lane;
+        }
+    }
+    set_aside(warp, warp.active & ~alike);
+    return converge(warp, members, Group::State::at_warp_barrier);
+}
+
 Flow exit_lanes(Warp& warp, const Instruction& /*instruction*/, Mask enabled) {
     return leave(warp, enabled);
 }
@@ -284,7 +301,7 @@ void decode_synchronize(Decoder& decoder, Instruction& instruction) {
         return;
     }
     instruction.sources[0] = decoder.source(0);
-    instruction.execute = synchronize_some;
+    instruction.execute = decoder.has("EXCLUSIVE") ? synchronize_exclusive : synchronize_some;
 }
 
 void decode_exit(Decoder& /*decoder*/, Instruction& instruction) {

@@ -205,7 +205,7 @@ TEST_CASE("nested barriers bring back the lanes that each was set for") {
 
 TEST_CASE("forms of control flow that are not known are refused with their text") {
     for (const RefusedLine& own : {RefusedLine{"BREAK P0, B0", "BREAK with a predicate"},
-                                   RefusedLine{"WARPSYNC.EXCLUSIVE R10", "WARPSYNC.EXCLUSIVE"},
+                                   RefusedLine{"WARPSYNC.SHARED R10", "WARPSYNC.SHARED"},
                                    RefusedLine{"BSSY R10, 0x20", "a convergence barrier expected"},
                                    RefusedLine{"BSYNC P0", "a convergence barrier expected"},
                                    RefusedLine{"BMOV.32 R10, R11", "a convergence barrier expected"},

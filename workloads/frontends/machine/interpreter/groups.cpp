@@ -55,6 +55,14 @@ Flow split(Warp& warp, Mask taken, std::uint32_t target) {
     return Flow::jumped;
 }
 
+void set_aside(Warp& warp, Mask others) {
+    if (others == 0) {
+        return;
+    }
+    warp.groups.push_back({warp.pc, others, Group::State::ready, 0, false, 0, false});
+    warp.active &= ~others;
+}
+
 Flow converge(Warp& warp, Mask members, Group::State barrier) {
     const Mask awaited = members & warp.alive;
     if ((awaited & ~warp.active) == 0) {

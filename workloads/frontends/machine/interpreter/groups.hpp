@@ -13,6 +13,9 @@ namespace warptime::workloads::frontends::machine {
 /// apart by the caller's masks: taken is a subset of the active lanes.
 [[nodiscard]] Flow split(Warp& warp, Mask taken, std::uint32_t target);
 
+/// The `others`, active lanes but not all of them, will execute the instruction at pc later.
+void set_aside(Warp& warp, Mask others);
+
 /// The active lanes wait at the instruction at pc until all living lanes of `members` do; then they go on
 /// together behind it.
 [[nodiscard]] Flow converge(Warp& warp, Mask members, Group::State barrier);

@@ -306,6 +306,29 @@ TEST_CASE("WARPSYNC brings lanes together wherever they come from") {
     }
 }
 
+TEST_CASE("WARPSYNC.EXCLUSIVE lets lanes of one mask go on alone, though others stand beside them") {
+    // All lanes are together when they name their masks, in whatever parts.
+    const LaneProgram together({"WARPSYNC.EXCLUSIVE R10", "VOTE.ANY R20, PT, PT"}, {"R10"}, {"R20"});
+    // Those with a flag come by another way.
+    const LaneProgram apart(
+        {"@P0 BRA `(meet)", "NOP", "meet:", "WARPSYNC.EXCLUSIVE R10", "VOTE.ANY R20, PT, PT"}, {"R10", "P0"},
+        {"R20"});
+    CHECK(rc::check("parts of a warp", [&] {
+        const Words part = some_words(any_below(3));
+        const Words guard = some_words(any_flag());
+        std::array<std::uint32_t, 3> masks{};
+        for (unsigned lane = 0; lane < lanes; ++lane) {
+            masks.at(part[lane]) |= 1U << lane;
+        }
+        Words named(lanes);
+        for (unsigned lane = 0; lane < lanes; ++lane) {
+            named[lane] = masks.at(part[lane]);
+        }
+        RC_ASSERT(together({named})[0] == named);
+        RC_ASSERT(apart({named, guard})[0] == named);
+    }));
+}
+
 TEST_CASE("a branch with its own predicate, and one that any lane decides") {
     const LaneProgram own({"MOV R20, 0x1", "BRA P0, `(over)", "MOV R20, 0x2", "over:", "NOP"}, {"P0"},
                           {"R20"});

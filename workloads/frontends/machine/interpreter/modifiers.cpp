@@ -35,7 +35,8 @@ constexpr std::array table{
                    .acts = "32",
                    .harmless = "CLEAR",
                    .why = "a barrier that was emptied is set again before it is used"},
-    KnownModifiers{.opcodes = "WARPSYNC", .acts = "ALL", .harmless = "COLLECTIVE", .why = meets_anyway},
+    KnownModifiers{
+        .opcodes = "WARPSYNC", .acts = "ALL EXCLUSIVE", .harmless = "COLLECTIVE", .why = meets_anyway},
     KnownModifiers{.opcodes = "BPT", .acts = "TRAP"},
     KnownModifiers{.opcodes = "BAR",
                    .acts = "SYNC SYNCALL ARV RED AND OR POPC",

@@ -110,7 +110,7 @@ TEST_CASE("modifiers that belong to other opcodes or other operands are refused"
           RefusedLine{"SHF.L.U32 R10, R11, R12, ~R13", "'~' of operand '~R13' of SHF"},
           RefusedLine{"IADD3 R10, |R11|, R12, RZ", "'|' of operand '|R11|' of IADD3"},
           RefusedLine{"POPC R10, -c[0x0][0x210]", "'-' of operand '-c[0x0][0x210]' of POPC"},
-          RefusedLine{"WARPSYNC.EXCLUSIVE R10", "'.EXCLUSIVE' of WARPSYNC"}}) {
+          RefusedLine{"WARPSYNC.SHARED R10", "'.SHARED' of WARPSYNC"}}) {
         CAPTURE(own.line);
         CHECK(has_parts(refusal_of(own.line), {"instruction at 0x0", own.line, own.part}));
     }
