@@ -179,7 +179,8 @@ machine::HeldPlace held_lines(const Analysis& a) {
 void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
              Analysis& a) {
     const machine::HeldPlace held = held_lines(a);
-    const Cycles run = std::max(std::max(a.exposure.makespan(), a.item.slowest), held.alone) + a.first_text;
+    const Cycles run =
+        std::max(std::max(a.exposure.makespan() + a.item.longest, a.item.slowest), held.alone) + a.first_text;
     // The last SM idles until its first CTA. The other CTAs are handed out while SMs run.
     const Cycles first = machine::cta_launch_cycles(kernel, static_cast<double>(a.sms), gpu);
     const Cycles launch = machine::cta_launch_cycles(kernel, static_cast<double>(a.ctas), gpu);

@@ -49,6 +49,7 @@ struct ItemDemand {
     hw::Cycles hand_over{};  ///< from a look at a word that another CTA writes to the own word for the next
     hw::Cycles slowest{};    ///< path of the grid's slowest warp; 0 where warps do not differ
     hw::Cycles beyond{};     ///< part of `slowest` beyond the slowest warp of a mean CTA
+    hw::Cycles longest{};    ///< what the longest item of a list takes behind its loop, beyond the mean item
     int warps = 0;
     bool uses_tensor = false;
     hw::Dtype tensor_dtype = hw::Dtype::bf16;

@@ -472,8 +472,28 @@ class Accumulator {
             return kernel::mean_trips_of(kernel_, loop, item_);
         }
         const auto trips = trips_around(depth);
-        return kernel::mean_trips_around(kernel_, loop, *role_, first_warp_, item_,
-                                         std::span(trips).first(static_cast<std::size_t>(depth)));
+        const auto around = std::span(trips).first(static_cast<std::size_t>(depth));
+        const auto of_item = [&](const kernel::Coordinates& item) {
+            return kernel::mean_trips_around(kernel_, loop, *role_, first_warp_, item, around);
+        };
+        const std::vector<kernel::WorkItem>& items = kernel_.schedule.items;
+        if (!kernel_.schedule.deals_out_tiles()) return of_item(item_);
+        // Some items, at equal distances in the list, stand for all.
+        constexpr std::size_t most = 512;
+        const std::size_t count = std::min(most, items.size());
+        double sum = 0.0, longest = 0.0;
+        kernel::Coordinates at = item_;
+        for (std::size_t i = 0; i < count; ++i) {
+            const kernel::WorkItem& item = items[(2 * i + 1) * items.size() / (2 * count)];
+            std::ranges::copy(item.tile, at.tile);
+            at.item_begin = item.begin;
+            at.item_end = item.end;
+            const double own = of_item(at);
+            sum += own;
+            longest = std::max(longest, own);
+        }
+        if (followed_ == Followed::longest_item) return longest;
+        return sum / static_cast<double>(count);
     }
 
     /// What stands in a branch is ready after the share of it that is taken. That goes for ops of loops

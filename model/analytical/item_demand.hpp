@@ -13,7 +13,7 @@
 namespace warptime::model::analytical {
 
 /// Which warps the walk follows where warps differ: `average` gives the demand, the others only the chains.
-enum class Followed : std::uint8_t { average, slowest_of_cta, slowest_of_grid };
+enum class Followed : std::uint8_t { average, slowest_of_cta, slowest_of_grid, longest_item };
 
 /// Adds to an item that is still empty. `load_latency`: latency of global loads in the present state of the
 /// caches. `resident`: CTAs that share an SM. No allocation, but for pipelines inside of the main loop.

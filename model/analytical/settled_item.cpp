@@ -32,6 +32,11 @@ void settle_item(const kernel::Kernel& kernel, const hw::Gpu& gpu, const hw::Cyc
                  std::int64_t resident, const Traffic& traffic, ItemDemand& item) {
     const WaitsByBuffer waits = finds_lines(item, traffic) ? traffic.waits : WaitsByBuffer{};
     if (waits.size() > 0) item = item_demand(kernel, gpu, load_latency, resident, waits);
+    if (kernel.schedule.deals_out_tiles()) {
+        const ItemDemand longest =
+            item_demand(kernel, gpu, load_latency, resident, waits, Followed::longest_item);
+        item.longest = std::max(hw::Cycles{}, longest.after.chain - item.after.chain);
+    }
     if (item.asynchronous || !warps_differ(kernel)) return;
     const ItemDemand of_cta =
         item_demand(kernel, gpu, load_latency, resident, waits, Followed::slowest_of_cta);

@@ -19,6 +19,7 @@
 #include "model/machine/l2/merging_in_waves.hpp"
 #include "model/machine/l2/others_on_sm.hpp"
 #include "model/machine/l2/request_merging.hpp"
+#include "model/machine/l2/reuse_in_shares.hpp"
 #include "model/machine/l2/scattered_reads.hpp"
 #include "model/machine/occupancy/groups_at_work.hpp"
 #include "model/machine/occupancy/tile_order.hpp"
@@ -183,7 +184,8 @@ struct Reads {
     std::size_t count = 0;
     hw::SmallVector<machine::Operand, usual_buffers> operands;
     hw::SmallVector<BufferReads, usual_buffers> buffers;
-    bool merge = false;                   ///< whether merging of requests is asked for
+    bool merge = false;  ///< whether merging of requests is asked for
+    double apart = 0.0;  ///< share of the requests of CTAs at different iterations, which do not merge
     RecentSharedReads* recent = nullptr;  ///< answers for earlier kernels, if any are kept
     SharedReads own;                      ///< used if no answers are kept
     const SharedReads* shared = nullptr;  ///< by operand
@@ -195,7 +197,7 @@ double left_of(const Reads& reads, std::size_t i, const hw::Gpu& gpu) {
     const double left = machine::left_of_merged(
         readers_of(*reads.buffers[i].use, reads.operands[i], reads.reuse.order, runs, reads.buffers[i].laps),
         gpu);
-    return std::lerp(left, 1.0, scattered_share(*reads.buffers[i].use));
+    return std::lerp(left, 1.0, std::max(reads.apart, scattered_share(*reads.buffers[i].use)));
 }
 
 /// Share of the possible merges that happen while CTAs wait for the L2. The bytes that lanes copy in a trip
@@ -289,7 +291,7 @@ Bytes merged_reads(const Reads& reads, const kernel::Kernel& kernel, const ItemD
         merged += fetched * in_step * (1.0 - scattered_share(*buffer.use)) *
                   machine::merged_share(readers, machine::merging_law(gpu));
     }
-    return Bytes(merged);
+    return Bytes(merged * (1.0 - reads.apart));
 }
 
 /// Bytes that the slices serve for reads by CTAs whose warps copy for themselves, as counters count them.
@@ -345,6 +347,23 @@ void share(double most, bool stay, const hw::Gpu& gpu, Reads& reads) {
         return;
     }
     reads.own = shared_reads(of, gpu);
+    reads.shared = &reads.own;
+}
+
+/// Where a list lets CTAs begin inside a tile, the CTAs of a wave do not read the same blocks at a time.
+void read_apart(const kernel::Kernel& kernel, const hw::Gpu& gpu, Reads& reads) {
+    const kernel::Schedule& schedule = kernel.schedule;
+    if (!schedule.deals_out_tiles()) return;
+    const machine::SharedList list{schedule.items, kernel.grid.volume(), schedule.k_iterations,
+                                   schedule.tiles[2]};
+    reads.apart = machine::share_apart(list, reads.reuse.concurrent);
+    if (!(reads.apart > 0.0)) return;
+    SharedReads apart = *reads.shared;
+    machine::reuse_in_shares(list, reads.reuse, gpu.l2.partitions.value(),
+                             std::span<const machine::Operand>(reads.operands.begin(), reads.count),
+                             std::span(apart.moved.begin(), reads.count));
+    for (double& share : apart.merged) share *= 1.0 - reads.apart;
+    reads.own = apart;
     reads.shared = &reads.own;
 }
 
@@ -439,6 +458,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     result.waits.reset(kernel.buffers.size());
     reads.merge = reads.merge || by_lanes;
     share(footprint + written, stay, gpu, reads);
+    read_apart(kernel, gpu, reads);
     const double stay_in_l2 = stay_of_lines(reads, items, written, gpu);
     double read = 0.0;
     double row_read = 0.0, scattered_read = 0.0;

@@ -73,6 +73,11 @@ struct Schedule {
         return kind == ScheduleKind::listed ? static_cast<std::int64_t>(items.size())
                                             : tiles[0] * tiles[1] * tiles[2] * tiles[3] * split_k;
     }
+    /// Whether a list gives the iterations of one tile to several items, which some item then adds up.
+    [[nodiscard]] bool deals_out_tiles() const {
+        return kind == ScheduleKind::listed &&
+               static_cast<std::int64_t>(items.size()) > tiles[0] * tiles[1] * tiles[2] * tiles[3];
+    }
     friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 
