@@ -203,6 +203,11 @@ Flow exit_lanes(Warp& warp, const Instruction& /*instruction*/, Mask enabled) {
     return leave(warp, enabled);
 }
 
+/// The exit's own predicate beside the guard.
+Flow exit_lanes_if(Warp& warp, const Instruction& instruction, Mask enabled) {
+    return leave(warp, enabled & read_predicate(warp, instruction.predicates_in[0]));
+}
+
 Flow trap(Warp& warp, const Instruction& instruction, Mask enabled) {
     if (enabled != 0) {
         fault(warp, instruction, std::countr_zero(enabled), "a trap");
@@ -304,8 +309,13 @@ void decode_synchronize(Decoder& decoder, Instruction& instruction) {
     instruction.execute = decoder.has("EXCLUSIVE") ? synchronize_exclusive : synchronize_some;
 }
 
-void decode_exit(Decoder& /*decoder*/, Instruction& instruction) {
-    instruction.execute = exit_lanes;
+void decode_exit(Decoder& decoder, Instruction& instruction) {
+    if (decoder.operands() == 0) {
+        instruction.execute = exit_lanes;
+        return;
+    }
+    instruction.predicates_in[0] = decoder.predicate_in(0);
+    instruction.execute = exit_lanes_if;
 }
 void decode_trap(Decoder& /*decoder*/, Instruction& instruction) {
     instruction.execute = trap;

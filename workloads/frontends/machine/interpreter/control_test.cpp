@@ -166,6 +166,19 @@ TEST_CASE("lanes that are killed or exit store nothing behind it, the others do"
     }
 }
 
+TEST_CASE("an exit with a predicate of its own lets go only the lanes for which guard and predicate hold") {
+    const LaneProgram program({"@P0 EXIT P1", "MOV R20, 0x7"}, {"P0", "P1"}, {"R20"});
+    const LaneProgram otherwise({"@!P0 EXIT !P1", "MOV R20, 0x7"}, {"P0", "P1"}, {"R20"});
+    CHECK(rc::check("two flags", [&] {
+        const Words guard = some_words(any_flag()), own = some_words(any_flag());
+        const Words results = program({guard, own})[0], inverted = otherwise({guard, own})[0];
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+            RC_ASSERT(results[lane] == (guard[lane] != 0 && own[lane] != 0 ? 0U : 7U));
+            RC_ASSERT(inverted[lane] == (guard[lane] == 0 && own[lane] == 0 ? 0U : 7U));
+        }
+    }));
+}
+
 TEST_CASE("a barrier that no lane's guard lets through neither begins nor ends") {
     // B0 is not set again by the guarded BSSY, so that its lanes still meet at the end; the guarded BSYNC in
     // the branch would wait for the others for ever.
