@@ -35,6 +35,21 @@ void AtomicPlaces::add(std::uint64_t line, const L2Timing& l2) {
     ++shuffled_[place ^ (static_cast<std::size_t>(others) & (shuffled_.size() - 1))];
 }
 
+void AtomicPlaces::add(const AtomicPlaces& other) {
+    if (other.passes_ == 0) return;
+    if (by_place_.empty()) {
+        *this = other;
+        return;
+    }
+    first_ = std::min(first_, other.first_);
+    last_ = std::max(last_, other.last_);
+    passes_ += other.passes_;
+    for (std::size_t i = 0; i < by_place_.size(); ++i) {
+        by_place_[i] += other.by_place_[i];
+        shuffled_[i] += other.shuffled_[i];
+    }
+}
+
 double AtomicPlaces::skew(const L2Timing& l2, bool whole) const {
     if (passes_ == 0) return 1.0;
     // The places of a long set are all the slices, so that an even one has no skew.

@@ -1,7 +1,7 @@
-// How unevenly the atomics of an instruction go to the slices of the L2, counted over all that it executes.
-// Some bits of a line's number choose its place in a small set. In a longer set the other bits shuffle the
-// places, so that neighbouring lines which share a place keep together. Ignores: when the passes come, and
-// how the GPU really shuffles. Source: model/machine/atomics/atomics.hpp.
+// How unevenly atomics on a buffer go to the slices of the L2, counted by instruction over all that it
+// executes. Some bits of a line's number choose its place in a small set. In a longer set the other bits
+// shuffle the places, so that neighbouring lines which share a place keep together. Ignores: when the passes
+// come, and how the GPU really shuffles. Source: model/machine/atomics/atomics.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,6 +18,10 @@ class AtomicPlaces {
   public:
     /// A pass over a sector of line `line` of its buffer.
     void add(std::uint64_t line, const L2Timing& l2);
+
+    /// Adds the passes of another instruction on the same buffer. Nobody waits for an addition, so that those
+    /// of several instructions are under way together.
+    void add(const AtomicPlaces& other);
 
     /// Passes of the place that is asked most, by the mean over the slices of the L2; 1 where nothing has
     /// been counted. `whole`: all that the launch executes has been counted. A part of it shows chance

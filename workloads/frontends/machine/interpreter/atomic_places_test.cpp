@@ -55,6 +55,21 @@ TEST_CASE("of a sample, what the fullest of equal places has by chance does not 
     CHECK(skew_of(std::vector<std::uint64_t>(2000, 5), false) > 0.9 * l2().slices);
 }
 
+TEST_CASE("instructions on one buffer fill its places together") {
+    AtomicPlaces even, odd, none;
+    for (const std::uint64_t line : {std::uint64_t{0}, std::uint64_t{1}}) even.add(line, l2());
+    for (const std::uint64_t line : {std::uint64_t{2}, std::uint64_t{3}}) odd.add(line, l2());
+    const double slices = l2().slices;
+    CHECK(even.skew(l2(), true) == slices);
+    CHECK(odd.skew(l2(), true) == slices);
+    none.add(even);
+    none.add(AtomicPlaces{});
+    CHECK(none.skew(l2(), true) == slices);
+    none.add(odd);
+    CHECK(none.passes() == 4);
+    CHECK(none.skew(l2(), true) == slices / 2.0);
+}
+
 TEST_CASE("a launch tells the skew of its atomics: lanes on one word take a pass each") {
     const Program program(
         {"MOV R2, c[0x0][0x210]", "MOV R3, c[0x0][0x214]", "S2R R4, SR_TID.X", "IMAD.WIDE R4, R4, 0x4, R2",
@@ -70,10 +85,10 @@ TEST_CASE("a launch tells the skew of its atomics: lanes on one word take a pass
     for (const double skew : counts.skews) {
         if (skew != 1.0) named.push_back(skew);
     }
-    // One word; and 4 kB, which are 32 lines in eight places.
+    // One word takes 1024 passes; 4 kB, which are 32 lines in eight places, take 16 passes a place.
     REQUIRE(named.size() == 2);
-    CHECK(named[0] == slices);
-    CHECK(named[1] == slices / 8.0);
+    CHECK(named[0] == doctest::Approx(slices * (1024.0 + 16.0) / (1024.0 + 128.0)));
+    CHECK(named[1] == named[0]);
 }
 
 }  // namespace warptime::workloads::frontends::machine

@@ -14,6 +14,7 @@
 #include <bit>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <queue>
@@ -181,9 +182,13 @@ class Runner {
     void note_skews(LaunchCounts& result) const {
         result.skews =
             launch_.slices ? launch_.slices->skews() : std::vector<double>(launch_.atomic_places.size(), 1.0);
+        std::map<const Allocation*, AtomicPlaces> by_buffer;
         for (std::size_t i = 0; i < result.skews.size(); ++i) {
-            const double own = launch_.atomic_places[i].skew(launch_.l2, result.whole());
-            if (launch_.atomic_places[i].passes() > 0) result.skews[i] = own;
+            by_buffer[launch_.last_allocations[i]].add(launch_.atomic_places[i]);
+        }
+        for (std::size_t i = 0; i < result.skews.size(); ++i) {
+            if (launch_.atomic_places[i].passes() == 0) continue;
+            result.skews[i] = by_buffer[launch_.last_allocations[i]].skew(launch_.l2, result.whole());
         }
     }
 
