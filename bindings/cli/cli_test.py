@@ -50,6 +50,8 @@ class Help(Case):
             text = self.succeed(command, "--help")
             self.assertIn("Example:\n  warptime " + command, text)
             self.assertIn("--json", text)
+        self.assertEqual(self.succeed("help"), overview)
+        self.assertEqual(self.succeed("help", "predict"), self.succeed("predict", "--help"))
         text = self.succeed("predict", "gemm", "--help")
         self.assertIn("Usage: warptime predict gemm", text)
         for part in ["Example:\n  warptime predict gemm", "--cta-tile", "--gpu", "--cache", "--set"]:

@@ -64,9 +64,18 @@ int report(const Error& error, bool json, int exit_code) {
     return exit_code;
 }
 
+/// `help` and `help COMMAND` mean the same as --help behind the command.
+std::vector<std::string> with_help(std::vector<std::string> given) {
+    if (given.empty() || given.front() != "help") return given;
+    given.erase(given.begin());
+    given.emplace_back("--help");
+    return given;
+}
+
 }  // namespace
 
-int run_program(const std::vector<std::string>& given) {
+int run_program(const std::vector<std::string>& arguments) {
+    const std::vector<std::string> given = with_help(arguments);
     const bool json = std::find(given.begin(), given.end(), "--json") != given.end();
     try {
         return dispatch(given);

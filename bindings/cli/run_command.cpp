@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -273,6 +274,29 @@ int exit_code_of(const Report& report, const runs::ProgramRun& run) {
     return whole && run.exit_code == 0 ? exit_fine : exit_some_rows_failed;
 }
 
+/// Makes the folder for descriptions before the program runs, so that a folder that cannot be made costs
+/// nothing.
+std::optional<std::filesystem::path> folder_of(const Arguments& arguments) {
+    const std::optional<std::string> given = arguments.get("descriptions");
+    if (!given) return std::nullopt;
+    std::error_code error;
+    std::filesystem::create_directories(*given, error);
+    if (!std::filesystem::is_directory(*given)) {
+        throw UsageError("descriptions", *given, "a folder that exists or can be made");
+    }
+    return *given;
+}
+
+/// Writes each kernel's description by the number of its launch.
+void write_descriptions(const Report& report, const std::filesystem::path& folder) {
+    for (std::size_t i = 0; i < report.records.size(); ++i) {
+        if (report.records[i].description.empty()) continue;
+        OutputFile file((folder / fmt::format("{:03}.kernel", i + 1)).string());
+        file.write(report.records[i].description);
+        file.commit();
+    }
+}
+
 /// A finished run: the program's end, and its launches with their times.
 struct Finished {
     runs::ProgramRun run;
@@ -324,8 +348,10 @@ int run_run(const Arguments& arguments) {
     if (const std::optional<std::string> path = arguments.get("output")) {
         file.emplace(*path);
     }
+    const std::optional<std::filesystem::path> folder = folder_of(arguments);
     const Finished finished = run_and_predict(arguments);
     const Report& report = finished.report;
+    if (folder) write_descriptions(report, *folder);
     if (file) {
         file->write(csv_text(report));
         file->commit();
@@ -364,6 +390,9 @@ Command run_command() {
     spec.options.push_back({"whole", "Interpret every CTA, so that all results are right", OptionKind::flag});
     spec.options.push_back({"lines", "Count by line of source (compile with -lineinfo)", OptionKind::flag});
     spec.options.push_back({"counters", "Also the counters, by Nsight Compute's names", OptionKind::flag});
+    spec.options.push_back({"descriptions",
+                            "Folder for the description of each launch, as predict kernel reads it",
+                            OptionKind::value, "DIR"});
     spec.options.push_back({"output", "CSV file of the launches", OptionKind::value, "FILE", 'o'});
     return {std::move(spec), run_run};
 }
