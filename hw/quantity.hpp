@@ -10,6 +10,7 @@ namespace warptime::hw {
 
 /// Microseconds a second: times are in seconds inside and in microseconds where people read them.
 inline constexpr double us_per_s = 1e6;
+inline constexpr double ns_per_s = 1e9;
 
 /// Exponents of bytes, cycles, seconds, operations (FLOP or integer operation) and watts.
 struct Dimension {

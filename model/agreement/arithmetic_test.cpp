@@ -106,6 +106,17 @@ TEST_CASE("a dependent chain: n x latency") {
     check_cycles(repeated(op, 100, 1), 100 * (9.0 * 8.0 + 4.0 * latency));
 }
 
+TEST_CASE("a warp that sleeps: its sleeps one after another") {
+    // Sleeps last so many cycles of the highest clock.
+    auto gpu = teaching_gpu();
+    gpu.clock.boost = warptime::hw::Frequency(clock_hz);
+    Draft op = make_op(InstructionClass::nanosleep);
+    op.asleep = 500.0;
+    check_cycles(repeated(op, 200, 1), 200 * 500e-9 * clock_hz, gpu);
+    // Others sleep at the same time.
+    check_cycles(repeated(op, 200, 4), 200 * 500e-9 * clock_hz, gpu);
+}
+
 TEST_CASE("warps that only issue: instructions / issue slots") {
     for (const int warps : {4, 16, 32}) {
         check_cycles(repeated(make_op(InstructionClass::nanosleep, 10), 500, warps),

@@ -935,7 +935,10 @@ class Accumulator {
             result_.multiplied =
                 machine::behind_products(kernel_, op, end - start, gpu_).value_or(result_.multiplied);
         }
-        if (op.cls == InstructionClass::fence || op.cls == InstructionClass::cluster_barrier) issued = end;
+        if (op.cls == InstructionClass::fence || op.cls == InstructionClass::cluster_barrier ||
+            op.cls == InstructionClass::nanosleep) {
+            issued = end;
+        }
         issued = units_.pass(op.cls, cost.unit, start, issued, interval_of_warp);
         if (waits && op.access_count == 1 && machine::in_narrow_rows(kernel_.accesses[op.first_access])) {
             machine::wait_for_rows(kernel_, op, role_->warps, start, load_latency_, gpu_, issued, end);

@@ -327,6 +327,9 @@ class BodyCheck {
                     std::int64_t{op.completes}, "no predicate on an op that completes a token");
         lanes(here, op.lanes);
         here.expect(op.active > 0.0 && op.active <= 1.0, "active", op.active, "above 0 and at most 1");
+        here.expect(op.asleep >= 0.0 && op.asleep <= 1e9, "asleep", op.asleep, "0 to 10^9 nanoseconds");
+        here.expect(op.asleep == 0.0 || op.cls == InstructionClass::nanosleep, "asleep", op.asleep,
+                    "0, but with nanosleep");
         const bool matrix = op.cls == InstructionClass::mma_sync || hw::is_group_product(op.cls) ||
                             op.cls == InstructionClass::tcgen05_mma;
         for (const std::int64_t size : op.shape) {

@@ -121,6 +121,11 @@ TEST_CASE("bodies, ops and accesses") {
     CHECK(refused([](Kernel& k) { k.ops[2].active = 0.0; }) == "op 2 active");
     CHECK(refused([](Kernel& k) { k.ops[2].completes = 9; }) == "op 2 token");
     CHECK(refused([](Kernel& k) { k.ops[2].enabled = 1.5; }) == "op 2 enabled");
+    CHECK(refused([](Kernel& k) { k.ops[2].asleep = 10.0; }) == "op 2 asleep");
+    CHECK(refused([](Kernel& k) {
+              k.ops[2].cls = warptime::hw::InstructionClass::nanosleep;
+              k.ops[2].asleep = -1.0;
+          }) == "op 2 asleep");
     CHECK(refused([](Kernel& k) { k.ops[4].lanes = 0; }) == "op 4 lanes");
     CHECK(refused([](Kernel& k) { k.lane_counts.push_back({}); }) == "launch lane_counts");
     CHECK(refused([](Kernel& k) { k.more_deps.push_back({}); }) == "launch more_deps");

@@ -264,6 +264,7 @@ struct Op {
     Id lanes = no_id;     ///< place in Kernel::lane_counts: active lanes of the warp, here and in this trip
     bool sparse = false;  ///< matrix instructions: A has two of four elements, `shape` counts all
     bool returns = true;  ///< atomics: true if the old value returns
+    double asleep = 0.0;  ///< nanosleep: mean time until the warp wakes, in ns
     std::uint16_t access_count = 0;
     std::uint32_t first_access = 0;  ///< its accesses are [first_access, first_access + access_count)
     Id completes = no_id;            ///< token fired when an asynchronous op is complete

@@ -198,7 +198,7 @@ void KernelReader::op() {
     fields(
         "dtype=, shape=, count=, chain=, when=, active=, enabled=, lanes=, once_per_unroll=, "
         "shared_operand=, "
-        "sparse=, deps=, completes=, line= or returns=",
+        "sparse=, deps=, completes=, line=, returns= or asleep=",
         [&](std::string_view key) {
             if (key == "dtype") {
                 op.dtype = named([](std::string_view word) { return hw::parse_dtype(word); });
@@ -216,6 +216,8 @@ void KernelReader::op() {
                 cursor_.expect(',');
                 op.when.high = cursor_.integer();
                 cursor_.expect(']');
+            } else if (key == "asleep") {
+                op.asleep = cursor_.real();
             } else if (key == "active") {
                 op.active = cursor_.real();
             } else if (key == "enabled") {

@@ -464,6 +464,7 @@ class KernelWriter {
             add(" completes={}", reference(kernel_.tokens, op.completes));
         }
         field("returns", op.returns, usual.returns);
+        field("asleep", op.asleep, usual.asleep);
         if (op.file != no_id) add(" line={}:{}", op.file, op.line);
     }
 

@@ -140,7 +140,8 @@ class Planner {
                        op.cls != InstructionClass::st_local && op.cls != InstructionClass::stmatrix;
         p.queued = hw::is_group_product(op.cls);
         p.drains = op.cls == InstructionClass::fence;
-        p.holds_warp = machine::is_meeting(op.cls) || op.cls == InstructionClass::branch || p.drains;
+        p.holds_warp = machine::is_meeting(op.cls) || op.cls == InstructionClass::branch || p.drains ||
+                       op.cls == InstructionClass::nanosleep;
         if (op.cls == InstructionClass::st_global) {
             // Words that CTAs hand to each other lie in lines that the L2 has.
             const bool kept = kernel_.hand_overs.wait != kernel::no_id && op.access_count == 1 &&

@@ -46,7 +46,8 @@ inline void mark_waited_for(const kernel::Kernel& kernel, std::span<bool> marks)
     return gpu.shared.pass_interval * passes;
 }
 
-/// Latency of an op that stays within its SM. `warps`: warps of the CTA.
+/// Latency of an op that stays within its SM. `warps`: warps of the CTA. Sleeps are counted in cycles of the
+/// highest clock.
 [[nodiscard]] inline hw::Cycles latency_in_sm(const kernel::Op& op, const kernel::Kernel& kernel, int warps,
                                               const hw::Gpu& gpu) {
     const hw::InstructionCost& cost = gpu.instructions[op.cls];
@@ -66,6 +67,9 @@ inline void mark_waited_for(const kernel::Kernel& kernel, std::span<bool> marks)
         const hw::Cycles base =
             op.cls == hw::InstructionClass::bar_sync ? gpu.latency.bar_sync : cost.latency;
         return base + cost.interval * static_cast<double>(warps);
+    }
+    if (op.cls == hw::InstructionClass::nanosleep) {
+        return cost.latency + hw::Seconds(op.asleep / hw::ns_per_s) * gpu.clock.boost;
     }
     return cost.latency;
 }

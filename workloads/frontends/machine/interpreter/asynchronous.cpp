@@ -3,6 +3,7 @@
 //
 // Every copy is done when it is issued. A program that waits as it must cannot tell the difference; waits
 // for groups therefore have nothing to do.
+#include "model/machine/issue/sleep.hpp"
 #include "workloads/frontends/machine/interpreter/addresses.hpp"
 #include "workloads/frontends/machine/interpreter/bulk_copies.hpp"
 #include "workloads/frontends/machine/interpreter/clusters.hpp"
@@ -10,6 +11,7 @@
 #include "workloads/frontends/machine/interpreter/lanes.hpp"
 #include "workloads/frontends/machine/interpreter/transaction_barriers.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <type_traits>
@@ -22,6 +24,26 @@ Flow ordered_already(Warp& /*warp*/, const Instruction& /*instruction*/, Mask /*
     return Flow::next;
 }
 
+/// Counts how long the warp will sleep. The longest sleep of its lanes counts.
+Flow sleep(Warp& warp, const Instruction& instruction, Mask enabled) {
+    std::uint32_t asked = 0;
+    for_each_lane(enabled,
+                  [&](int lane) { asked = std::max(asked, lane_bits(warp, instruction.sources[0], lane)); });
+    if (enabled != 0) {
+        warp.launch->counts[instruction.index].asleep += model::machine::mean_sleep_ns(asked);
+    }
+    return Flow::next;
+}
+
+/// A wait for a barrier ends when its phase does, not after the time that is named.
+void decode_sleep(Decoder& decoder, Instruction& instruction) {
+    if (decoder.has("SYNCS")) {
+        instruction.execute = ordered_already;
+        return;
+    }
+    instruction.sources[0] = decoder.source(0);
+    instruction.execute = sleep;
+}
 void decode_ordering(Decoder& /*decoder*/, Instruction& instruction) {
     instruction.execute = ordered_already;
 }
@@ -120,7 +142,7 @@ constexpr std::array opcodes{
     Opcode{"LDGSTS", decode_copy_to_shared},
     Opcode{"LDGDEPBAR", decode_ordering},
     Opcode{"DEPBAR", decode_ordering},
-    Opcode{"NANOSLEEP", decode_ordering},
+    Opcode{"NANOSLEEP", decode_sleep},
     Opcode{"WARPGROUP", decode_ordering},
     Opcode{"ACQBULK", decode_ordering},
     Opcode{"PREEXIT", decode_ordering},

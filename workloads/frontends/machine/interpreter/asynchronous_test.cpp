@@ -165,6 +165,18 @@ TEST_CASE("instructions that only order or wait change nothing") {
     CHECK(program({value}, value.size())[0] == value);
 }
 
+TEST_CASE("sleeps are counted by their mean, in a number, in a register of any lane, and not at a barrier") {
+    const Program program({"S2R R4, SR_TID.X", "NANOSLEEP 0x42e", "NANOSLEEP R4", "NANOSLEEP.SYNCS 0x42e",
+                           "ISETP.LT.AND P0, PT, R4, RZ, PT", "@P0 NANOSLEEP 0x42e"});
+    const LaunchCounts counts = program.run(one_cta(64), {}, RunOptions{});
+    REQUIRE(counts.error.empty());
+    CHECK(counts.instructions[1].asleep == 2.0 * 1024.0);
+    // The last lane of each warp asks for most: 31 and 63 ns.
+    CHECK(counts.instructions[2].asleep == 16.0 + 32.0);
+    CHECK(counts.instructions[3].asleep == 0.0);
+    CHECK(counts.instructions[5].asleep == 0.0);
+}
+
 TEST_CASE("registers that a warp asks for are there at once") {
     const Program program({"again:", "USETMAXREG.TRY_ALLOC.CTAPOOL UP0, 0xa0",
                            "PLOP3.LUT P0, PT, PT, PT, UP0, 0x80, 0x0", "@!P0 BRA `(again)",

@@ -38,6 +38,7 @@ struct InstructionCounts {
     std::uint64_t warps = 0;            ///< warp-instructions, guard true or not
     std::uint64_t threads = 0;          ///< active lanes of them
     std::uint64_t enabled_threads = 0;  ///< of those, lanes whose guard was true
+    double asleep = 0.0;                ///< mean nanoseconds that all its sleeps take together
 };
 
 /// What the accesses of one instruction made, as Nsight Compute counts them in l1tex.

@@ -897,6 +897,9 @@ class Lowering {
         dependences_.resize(static_cast<std::size_t>(id) + 1);
         dependences_[static_cast<std::size_t>(id)] = std::move(deps);
         op.returns = !returns_nothing(line(first));
+        if (const InstructionCounts& counts = input_.counts->instructions[first]; counts.warps > 0) {
+            op.asleep = counts.asleep / static_cast<double>(counts.warps);
+        }
         if (elected != elected_.end()) {
             op.when = {true, builder_.variable(mk::Variable::warp), elected->second.warp,
                        elected->second.warp + 1};
