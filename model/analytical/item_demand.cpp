@@ -1158,6 +1158,7 @@ class Accumulator {
             const double counted = collective ? written : demand.touch.sectors * sector;
             machine::add_stores(executions, written, counted * (1.0 - access.joined), sent, trips, gpu_,
                                 *part_, traffic);
+            traffic.looked_up_bytes += trips * executions * (1.0 - access.joined) * demand.looked_up;
             if (straight_strides)
                 traffic.strided_written_lines = std::max(traffic.strided_written_lines, lines);
             if (!collective) {

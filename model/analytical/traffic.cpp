@@ -406,7 +406,8 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         if (use.scattered.written_apart > 0.0) filled_apart += parts.on_bus;
         padded += parts.on_bus - parts.filled;
         if (parts.filled > 0.0) pushed += parts.lines * gpu.l1.line.value() - parts.touched + parts.filled;
-        sent += use.sent_bytes * items;
+        // A sector that this kernel has changed before is not read again.
+        sent += use.sent_bytes * items - std::max(0.0, use.looked_up_bytes * items - whole);
         counted += use.sectors_written * items;
         fullest += use.fullest * items;
         if (use.stores.sent > 0.0) {

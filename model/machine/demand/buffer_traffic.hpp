@@ -63,6 +63,8 @@ struct BufferTraffic {
     double read_bytes = 0.0;     ///< with padding; multicast copies count once per receiver
     double written_bytes = 0.0;  ///< inside the buffer
     double sent_bytes = 0.0;     ///< written bytes as sent to L2; partly written sectors count twice
+    double looked_up_bytes =
+        0.0;                     ///< part of sent_bytes for sectors that are read before they change in part
     double fetched_bytes = 0.0;  ///< read requests to L2: multicast counts once
     /// Sectors of the read requests and of the stores, as a profiler counts them. A slice is busy for longer
     /// than a sector takes (fetched_bytes, sent_bytes).

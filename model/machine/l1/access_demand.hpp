@@ -31,6 +31,7 @@ struct AccessDemand {
     /// Of a store: bytes that lanes write, bytes sent for each of its bytes, and bytes sent in all. A store
     /// that leaves with the one before sends nothing of its own (Access::joined).
     double useful = 0.0, padded = 1.0, sent = 0.0;
+    double looked_up = 0.0;  ///< part of `sent` for sectors that are read before they change in part
 };
 
 /// Touch of a warp of whose lanes a share is active. Mostly whole warps are off, or whole ends of a row. So
@@ -83,7 +84,7 @@ inline constexpr double rounding = 1e-9;
         collective || broadcast ? bytes.inside : static_cast<double>(lanes_per_warp * access.bytes) * on;
     // A line of which lanes write some sectors in part takes one sector's time more: the L2 looks up what the
     // line holds and keeps a mask. Where the kernel has read the buffer, the sectors are there, and each that
-    // changes in part is read and written.
+    // changes in part is read and written; one that the kernel has changed before is not read again.
     const bool partial = !collective && !broadcast && access.direction == kernel::Direction::write &&
                          d.touch.sectors * pieces.sector > d.useful * (1.0 + rounding);
     if (partial) {
@@ -94,6 +95,7 @@ inline constexpr double rounding = 1e-9;
     const double merging = partial && reads_buffer(kernel, access.buffer)
                                ? d.touch.parted
                                : std::min(d.touch.parted, d.touch.lines);
+    d.looked_up = (merging - std::min(d.touch.parted, d.touch.lines)) * pieces.sector;
     d.sent = partial ? (d.touch.sectors + merging) * pieces.sector : bytes.inside * on * d.padded;
     return d;
 }
