@@ -1442,8 +1442,9 @@ class Lowering {
         access.pool_length = rows * lanes_per_warp;
         // Atomics wait for one another at the places that come often. A sample of them tells so, and all
         // places ever touched do not.
-        const bool counted = input_.counts->whole() && access.direction != mk::Direction::atomic;
-        access.distinct = bytes_in_reach(traced, lanes, access.bytes, counted ? &made : nullptr);
+        const bool meet = access.direction == mk::Direction::atomic;
+        const bool counted = input_.counts->whole() && !meet;
+        access.distinct = bytes_in_reach(traced, lanes, access.bytes, meet, counted ? &made : nullptr);
         if (counted && access.direction == mk::Direction::read) access.far = far_share(made);
         access.origin[0] = mk::Builder::constant(0);
     }
@@ -1505,10 +1506,11 @@ class Lowering {
     /// places. Warps of a CTA may share what CTAs do not, and neighbours in a sector are no repeats of an
     /// address: so both the addresses of single accesses and the sectors of whole CTAs are looked at, and
     /// what says more places holds. Neighbours in the grid may share a border and are no independent sample:
-    /// one of them counts. Without repeats the addresses may fall anywhere between the least and the
-    /// last. Sectors of a line that no address falls into count as well.
+    /// one of them counts, but where accesses wait for one another (`meet`). Without repeats the addresses
+    /// may fall anywhere between the least and the last. Sectors of a line that no address falls into count
+    /// as well.
     std::int64_t bytes_in_reach(const std::vector<PlacedAccess>& traced,
-                                const std::vector<LaneAddresses>& accesses, std::int64_t width,
+                                const std::vector<LaneAddresses>& accesses, std::int64_t width, bool meet,
                                 const AccessCounts* whole) const {
         const std::int64_t sector = input_.cache.sector;
         const std::int64_t in_line = input_.cache.line / sector;
@@ -1536,7 +1538,8 @@ class Lowering {
         std::vector<std::vector<std::int64_t>> counted;
         for (const auto& [cta, own] : of_ctas) {
             sectors.insert(own.begin(), own.end());
-            if (std::ranges::any_of(counted, [&](const auto& other) { return are_neighbours(cta, other); }))
+            if (!meet &&
+                std::ranges::any_of(counted, [&](const auto& other) { return are_neighbours(cta, other); }))
                 continue;
             counted.push_back(cta);
             sizes.push_back(static_cast<double>(own.size()));
