@@ -22,10 +22,9 @@ bool warps_differ(const kernel::Kernel& kernel) {
 
 bool finds_lines(const ItemDemand& item, const Traffic& traffic) {
     if (item.asynchronous || !traffic.from_dram) return false;
-    for (std::size_t b = 0; b < traffic.waits.size(); ++b) {
-        if (traffic.waits[b].first < nearly_all || traffic.waits[b].fresh < nearly_all) return true;
-    }
-    return false;
+    return std::ranges::any_of(traffic.waits, [](const LoadWaits& waits) {
+        return waits.first < nearly_all || waits.fresh < nearly_all;
+    });
 }
 
 void settle_item(const kernel::Kernel& kernel, const hw::Gpu& gpu, const hw::Cycles& load_latency,
