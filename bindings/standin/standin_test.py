@@ -222,6 +222,25 @@ class Programs(unittest.TestCase):
         result = self.start("./static", "modules", "image.cubin", options=("--launches", "3"))
         self.assertEqual(self.names(self.launches(result, 0)), ["add", "add", "mixed"])
 
+    def test_descriptions_predict_what_the_launches_took(self) -> None:
+        """By the number of the launch, also where copies stand between kernels."""
+        result = self.start("./static", "modules", "image.cubin", options=("--descriptions", "written/here"))
+        launches = self.launches(result, 0)
+        files = sorted((self.folder / "written/here").iterdir())
+        kernels = [launch for launch in launches if launch["kind"] == "kernel"]
+        self.assertEqual([file.name for file in files], [f"{launch['launch']:03}.kernel" for launch in kernels])
+        for file, launch in zip(files, kernels):
+            answer = subprocess.run(
+                [program(), "predict", "kernel", str(file), "--gpu", "h200-sxm", "--json"],
+                capture_output=True, text=True, timeout=60, check=True,
+            )  # fmt: skip
+            self.assertEqual(json.loads(answer.stdout)["time_us"], launch["time_us"])
+        for folder in ("", "static/inside"):
+            result = self.start("./static", "modules", "image.cubin", options=("--descriptions", folder))
+            self.assertEqual((result.returncode, result.stdout == ""), (2, False), result.stderr)
+            self.assertIn(f"descriptions: got '{folder}', expected a folder", result.stderr)
+            self.assertNotIn("right", result.stderr)
+
     def test_the_program_sees_the_gpu_with_its_changed_numbers(self) -> None:
         self.assertIn("132 sms\n", self.start("./sms").stderr)
         result = self.start("./sms", options=("--set", "gpu.sm.count=66"))
