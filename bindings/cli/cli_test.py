@@ -52,6 +52,7 @@ class Help(Case):
             self.assertIn("--json", text)
         self.assertEqual(self.succeed("help"), overview)
         self.assertEqual(self.succeed("help", "predict"), self.succeed("predict", "--help"))
+        self.fail_with(2, ["command", "'predcit'", "nearest: 'predict'"], "help", "predcit")
         text = self.succeed("predict", "gemm", "--help")
         self.assertIn("Usage: warptime predict gemm", text)
         for part in ["Example:\n  warptime predict gemm", "--cta-tile", "--gpu", "--cache", "--set"]:

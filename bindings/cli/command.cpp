@@ -64,11 +64,14 @@ int report(const Error& error, bool json, int exit_code) {
     return exit_code;
 }
 
-/// `help` and `help COMMAND` mean the same as --help behind the command.
+/// `help` and `help COMMAND` mean the same as --help behind the command. Another word stays, for the parser
+/// to refuse.
 std::vector<std::string> with_help(std::vector<std::string> given) {
     if (given.empty() || given.front() != "help") return given;
     given.erase(given.begin());
-    given.emplace_back("--help");
+    const std::vector<Command> commands = all_commands();
+    const auto is_named = [&](const Command& command) { return command.spec.name == given.front(); };
+    if (given.empty() || std::ranges::any_of(commands, is_named)) given.emplace_back("--help");
     return given;
 }
 
