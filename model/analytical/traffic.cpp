@@ -352,16 +352,12 @@ void share(double most, bool stay, const hw::Gpu& gpu, Reads& reads) {
 
 /// Where a list lets CTAs begin inside a tile, the CTAs of a wave do not read the same blocks at a time.
 void read_apart(const kernel::Kernel& kernel, const hw::Gpu& gpu, Reads& reads) {
-    const kernel::Schedule& schedule = kernel.schedule;
-    if (!schedule.deals_out_tiles()) return;
-    const machine::SharedList list{schedule.items, kernel.grid.volume(), schedule.k_iterations,
-                                   schedule.tiles[2]};
-    reads.apart = machine::share_apart(list, reads.reuse.concurrent);
-    if (!(reads.apart > 0.0)) return;
+    if (!kernel.schedule.deals_out_tiles()) return;
     SharedReads apart = *reads.shared;
-    machine::reuse_in_shares(list, reads.reuse, gpu.l2.partitions.value(),
-                             std::span<const machine::Operand>(reads.operands.begin(), reads.count),
-                             std::span(apart.moved.begin(), reads.count));
+    reads.apart =
+        machine::reuse_in_shares(kernel, reads.reuse, gpu.l2.partitions.value(),
+                                 std::span<const machine::Operand>(reads.operands.begin(), reads.count),
+                                 std::span(apart.moved.begin(), reads.count));
     for (double& share : apart.merged) share *= 1.0 - reads.apart;
     reads.own = apart;
     reads.shared = &reads.own;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/machine/l2/reuse_in_shares.hpp"
 
+#include "model/machine/occupancy/work_items.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -39,29 +41,55 @@ double lost_after(double share, double ways) {
 
 /// When each item begins, in iterations since the kernel's start. CTAs beyond `at_once` wait for a free
 /// place.
-std::vector<double> starts_of(const SharedList& list, std::int64_t at_once) {
-    std::vector<double> starts(list.items.size());
-    std::vector<double> ends(static_cast<std::size_t>(list.ctas));
+std::vector<double> starts_of(const kernel::Kernel& kernel, std::int64_t at_once) {
+    const WorkItems work(kernel);
+    const std::vector<kernel::WorkItem>& items = kernel.schedule.items;
+    const std::int64_t ctas = kernel.grid.volume();
+    std::vector<double> starts(items.size());
     std::priority_queue<double, std::vector<double>, std::greater<>> free;
-    for (std::int64_t place = 0; place < std::min(list.ctas, at_once); ++place) free.push(0.0);
-    for (std::size_t i = 0; i < list.items.size(); ++i) {
-        double& now = ends[i % ends.size()];
-        if (i < ends.size()) {
-            now = free.top();
-            free.pop();
+    for (std::int64_t place = 0; place < std::min(ctas, at_once); ++place) free.push(0.0);
+    // Does items, one after another, in the place that is free first.
+    const auto take = [&](std::span<const std::int64_t> positions) {
+        double now = free.top();
+        free.pop();
+        for (const std::int64_t position : positions) {
+            const auto i = static_cast<std::size_t>(position);
+            starts[i] = now;
+            now += static_cast<double>(items[i].end - items[i].begin);
         }
-        starts[i] = now;
-        now += static_cast<double>(list.items[i].end - list.items[i].begin);
-        if (i < ends.size()) free.push(now);
+        free.push(now);
+    };
+    if (work.on_demand()) {
+        for (std::int64_t i = 0; i < work.count(); ++i) take(std::span(&i, 1));
+        return starts;
+    }
+    std::vector<std::int64_t> own;
+    for (std::int64_t cta = 0; cta < ctas; ++cta) {
+        own.clear();
+        work.append_of_cta(cta, own);
+        take(own);
     }
     return starts;
 }
 
+/// Share of the iterations that begin at another place of K than whole tiles that follow one another.
+double share_apart(const kernel::Schedule& schedule, std::span<const double> starts) {
+    double apart = 0.0, all = 0.0;
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+        const kernel::WorkItem& item = schedule.items[i];
+        const auto length = static_cast<double>(item.end - item.begin);
+        all += length;
+        const auto begun = static_cast<std::int64_t>(starts[i]) - item.begin;
+        if (begun % schedule.k_iterations != 0) apart += length;
+    }
+    return all > 0.0 ? apart / all : 0.0;
+}
+
 /// Which of an operand's rows of tiles an item reads.
-std::int64_t row_of(const kernel::WorkItem& item, const Operand& operand, const SharedList& list,
+std::int64_t row_of(const kernel::WorkItem& item, const Operand& operand, const kernel::Schedule& schedule,
                     const TileOrder& order) {
     std::int64_t row = 0;
-    if (operand.along_batch) row = item.tile[3] * list.batch_tiles + item.tile[2];
+    if (operand.along_batch) row = item.tile[3] * schedule.tiles[2] + item.tile[2];
     if (operand.along_n) row = row * order.n + item.tile[1];
     if (operand.along_m) row = row * order.m + item.tile[0];
     return row;
@@ -72,8 +100,9 @@ std::int64_t rows_of(const Operand& operand, const TileOrder& order) {
            (operand.along_batch ? order.batch : 1);
 }
 
-Visits visits_of(const SharedList& list, std::span<const double> starts, const Operand& operand,
+Visits visits_of(const kernel::Kernel& kernel, std::span<const double> starts, const Operand& operand,
                  const TileOrder& order) {
+    const kernel::Schedule& list = kernel.schedule;
     const std::int64_t rows = rows_of(operand, order);
     std::vector<std::vector<std::size_t>> readers(static_cast<std::size_t>(rows));
     for (std::size_t i = 0; i < list.items.size(); ++i) {
@@ -81,13 +110,13 @@ Visits visits_of(const SharedList& list, std::span<const double> starts, const O
     }
     Visits result;
     result.block_bytes = operand.total_bytes / static_cast<double>(rows) /
-                         static_cast<double>(list.iterations) * static_cast<double>(list.ctas);
+                         static_cast<double>(list.k_iterations) * static_cast<double>(kernel.grid.volume());
     std::vector<double> times;
     for (std::int64_t s = 0; s < std::min(rows, sampled_rows); ++s) {
         const std::vector<std::size_t>& own = readers[static_cast<std::size_t>(
             rows > sampled_rows ? (2 * s + 1) * rows / (2 * sampled_rows) : s)];
         for (std::int64_t j = 0; j < sampled_iterations; ++j) {
-            const std::int64_t k = (2 * j + 1) * list.iterations / (2 * sampled_iterations);
+            const std::int64_t k = (2 * j + 1) * list.k_iterations / (2 * sampled_iterations);
             times.clear();
             for (const std::size_t i : own) {
                 const kernel::WorkItem& item = list.items[i];
@@ -109,38 +138,28 @@ Visits visits_of(const SharedList& list, std::span<const double> starts, const O
 
 }  // namespace
 
-double share_apart(const SharedList& list, std::int64_t at_once) {
-    const std::vector<double> starts = starts_of(list, at_once);
-    double apart = 0.0, all = 0.0;
-    for (std::size_t i = 0; i < list.items.size(); ++i) {
-        const kernel::WorkItem& item = list.items[i];
-        const auto length = static_cast<double>(item.end - item.begin);
-        all += length;
-        const auto begun = static_cast<std::int64_t>(starts[i]) - item.begin;
-        if (begun % list.iterations != 0) apart += length;
-    }
-    return all > 0.0 ? apart / all : 0.0;
-}
-
-void reuse_in_shares(const SharedList& list, const ReuseCase& reuse, double partitions,
-                     std::span<const Operand> operands, std::span<OperandTraffic> traffic) {
-    const double apart = share_apart(list, reuse.concurrent);
-    const std::vector<double> starts = starts_of(list, reuse.concurrent);
+double reuse_in_shares(const kernel::Kernel& kernel, const ReuseCase& reuse, double partitions,
+                       std::span<const Operand> operands, std::span<OperandTraffic> traffic) {
+    const kernel::Schedule& list = kernel.schedule;
+    const std::vector<double> starts = starts_of(kernel, reuse.concurrent);
+    const double apart = share_apart(list, starts);
+    if (!(apart > 0.0)) return 0.0;
+    const auto ctas = static_cast<double>(kernel.grid.volume());
     double iterations = 0.0;
     for (const kernel::WorkItem& item : list.items) iterations += static_cast<double>(item.end - item.begin);
     // Other bytes pass through the L2 in step with the items.
     const double streamed = reuse.streamed_bytes_per_item * static_cast<double>(list.items.size()) /
-                            std::max(1.0, iterations) * static_cast<double>(list.ctas);
+                            std::max(1.0, iterations) * ctas;
     std::vector<Visits> visits;
     visits.reserve(operands.size());
     // Parts of sums are no blocks of K: their slices have other sizes.
     const double tile_share =
-        iterations / (static_cast<double>(list.items.size()) * static_cast<double>(list.iterations));
+        iterations / (static_cast<double>(list.items.size()) * static_cast<double>(list.k_iterations));
     for (const Operand& operand : operands) {
         const double slice =
             operand.total_bytes / static_cast<double>(rows_of(operand, reuse.order)) * tile_share;
         const bool along_k = 0.5 * slice < operand.slice_bytes && operand.slice_bytes < 2.0 * slice;
-        visits.push_back(along_k ? visits_of(list, starts, operand, reuse.order) : Visits{});
+        visits.push_back(along_k ? visits_of(kernel, starts, operand, reuse.order) : Visits{});
     }
     // DRAM is asked for what has left its home, so each line counts once.
     const double capacity = reuse.capacity_bytes * partitions;
@@ -155,11 +174,12 @@ void reuse_in_shares(const SharedList& list, const ReuseCase& reuse, double part
         double missed = own.blocks;
         for (const double gap : own.gaps) missed += lost(gap);
         const double total = operands[i].total_bytes;
-        const double requested = own.block_bytes / static_cast<double>(list.ctas) * iterations;
+        const double requested = own.block_bytes / ctas * iterations;
         const double waves = std::lerp(traffic[i].wave_bytes, requested, apart);
         traffic[i] = {requested, std::max(total, waves), total,
                       std::max(total, requested * missed / own.count())};
     }
+    return apart;
 }
 
 }  // namespace warptime::model::machine

@@ -11,29 +11,17 @@
 #include "model/kernel/description.hpp"
 #include "model/machine/l2/l2_reuse.hpp"
 
-#include <cstdint>
 #include <span>
 
 namespace warptime::model::machine {
 
-/// Items of a list, which CTA c takes at c, c + ctas, c + 2 ctas and so on.
-struct SharedList {
-    std::span<const kernel::WorkItem> items;
-    std::int64_t ctas = 1;
-    std::int64_t iterations = 1;   ///< of a whole tile
-    std::int64_t batch_tiles = 1;  ///< tiles along the third dimension; the fourth counts as batch, too
-};
-
-/// Share of the iterations that belong to parts of tiles. CTAs do these at different places of K, so that
-/// their requests do not merge.
-[[nodiscard]] double share_apart(const SharedList& list, std::int64_t at_once);
-
 /// Fills `traffic[i]` for `operands[i]`, whose `total_bytes` are given; `traffic` holds what whole tiles
-/// would do. Operands that are not cut along K stay as they are. `reuse` gives the extents of the grid of
-/// tiles and the room of data that all SMs read; a line stands at home in one of the `partitions` and is lost
-/// when its home has lost it. Blocks are sampled: some rows of tiles of each operand, each at some
-/// iterations.
-void reuse_in_shares(const SharedList& list, const ReuseCase& reuse, double partitions,
-                     std::span<const Operand> operands, std::span<OperandTraffic> traffic);
+/// would do. `kernel` has a listed schedule; `reuse` gives the extents of the grid of tiles and the room of
+/// data that all SMs read. A line stands at home in one of the `partitions` and is lost when its home has
+/// lost it. Operands that are not cut along K stay as they are. Blocks are sampled: some rows of tiles of
+/// each operand, each at some iterations. Returns the share of the iterations that CTAs do at another place
+/// of K than those that began with whole tiles: their requests do not merge. At a share of 0 nothing changes.
+[[nodiscard]] double reuse_in_shares(const kernel::Kernel& kernel, const ReuseCase& reuse, double partitions,
+                                     std::span<const Operand> operands, std::span<OperandTraffic> traffic);
 
 }  // namespace warptime::model::machine

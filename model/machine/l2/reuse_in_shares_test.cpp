@@ -25,7 +25,16 @@ constexpr double of_block = 16384.0;
 struct Dealt {
     std::vector<kernel::WorkItem> items;
     std::int64_t m, n, steps, ctas;
-    [[nodiscard]] SharedList list() const { return {items, ctas, steps, 1}; }
+    [[nodiscard]] kernel::Kernel kernel() const {
+        kernel::Kernel made;
+        made.name = "dealt";
+        made.grid = {ctas, 1, 1};
+        made.schedule.kind = kernel::ScheduleKind::listed;
+        made.schedule.tiles = {m, n, 1, 1};
+        made.schedule.k_iterations = steps;
+        made.schedule.items = items;
+        return made;
+    }
     [[nodiscard]] std::array<Operand, 2> operands() const {
         const double slice =
             of_block * static_cast<double>(m * n * steps) / static_cast<double>(items.size());
@@ -114,18 +123,41 @@ double followed(const Dealt& dealt, double capacity) {
 double dram(const Dealt& dealt, double capacity) {
     std::array<OperandTraffic, 2> traffic{};
     const auto operands = dealt.operands();
-    reuse_in_shares(dealt.list(), dealt.reuse(capacity), 1.0, operands, traffic);
+    (void)reuse_in_shares(dealt.kernel(), dealt.reuse(capacity), 1.0, operands, traffic);
     return traffic[0].dram_bytes + traffic[1].dram_bytes;
+}
+
+double apart(const kernel::Kernel& kernel, const Dealt& dealt) {
+    std::array<OperandTraffic, 2> traffic{};
+    return reuse_in_shares(kernel, dealt.reuse(1e9), 1.0, dealt.operands(), traffic);
 }
 
 }  // namespace
 
 TEST_CASE("CTAs that begin with whole tiles are not apart, and those that share one tile are") {
     const Dealt whole = deal(4, 4, 10, 16);
-    CHECK(share_apart(whole.list(), 16) == 0.0);
+    CHECK(apart(whole.kernel(), whole) == 0.0);
     // Four CTAs, a quarter of the tile each: the first alone begins where whole tiles do.
     const Dealt shared = deal(1, 1, 40, 4);
-    CHECK(share_apart(shared.list(), 4) == doctest::Approx(0.75));
+    CHECK(apart(shared.kernel(), shared) == doctest::Approx(0.75));
+    // One place for all: each goes on where the one before has ended.
+    Dealt lone = shared;
+    kernel::Kernel waiting = lone.kernel();
+    std::array<OperandTraffic, 2> traffic{};
+    ReuseCase one = lone.reuse(1e9);
+    one.concurrent = 1;
+    CHECK(reuse_in_shares(waiting, one, 1.0, lone.operands(), traffic) == 0.0);
+    // Asked for, the items go to the same places.
+    waiting.schedule.on_demand = true;
+    CHECK(apart(waiting, lone) == doctest::Approx(0.75));
+    CHECK(reuse_in_shares(waiting, one, 1.0, lone.operands(), traffic) == 0.0);
+    // In the order of the CTAs: two tiles for three CTAs.
+    const Dealt three = deal(2, 1, 30, 3);
+    kernel::Kernel in_order = three.kernel();
+    std::ranges::sort(in_order.schedule.items, {},
+                      [](const kernel::WorkItem& item) { return item.tile[0] * 30 + item.begin; });
+    in_order.schedule.stream_k = true;
+    CHECK(apart(in_order, three) == doctest::Approx(apart(three.kernel(), three)));
 }
 
 TEST_CASE("operands that fit are read once, and what nobody shares comes from DRAM whenever it is read") {
@@ -144,7 +176,7 @@ TEST_CASE("operands that are not cut along K stay as whole tiles read them") {
     operands[1].slice_bytes *= 3.0;
     std::array<OperandTraffic, 2> traffic{};
     traffic[1] = {7.0, 6.0, 5.0, 5.5};
-    reuse_in_shares(dealt.list(), dealt.reuse(1e6), 1.0, operands, traffic);
+    CHECK(reuse_in_shares(dealt.kernel(), dealt.reuse(1e6), 1.0, operands, traffic) > 0.0);
     CHECK(traffic[1].requested_bytes == 7.0);
     CHECK(traffic[1].dram_bytes == 5.5);
     CHECK(traffic[0].requested_bytes == doctest::Approx(of_block * 4.0 * 6.0 * 50.0));
@@ -157,6 +189,7 @@ TEST_CASE("random lists read from DRAM what an LRU store would") {
         const auto m = *rc::gen::inRange<std::int64_t>(1, 12), n = *rc::gen::inRange<std::int64_t>(1, 12);
         const auto steps = *rc::gen::inRange<std::int64_t>(16, 120);
         const auto ctas = *rc::gen::inRange<std::int64_t>(8, 64);
+        RC_PRE(m * n % ctas != 0);  // whole tiles alone are not apart
         const Dealt dealt = deal(m, n, steps, std::min(ctas, m * n * steps));
         const double all = of_block * static_cast<double>((m + n) * steps);
         const double capacity =
