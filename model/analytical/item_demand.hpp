@@ -12,7 +12,8 @@
 
 namespace warptime::model::analytical {
 
-/// Which warps the walk follows where warps differ: `average` gives the demand, the others only the chains.
+/// Which warps the walk follows where warps differ, or which item of a list where items differ: `average`
+/// gives the demand, the others only the chains.
 enum class Followed : std::uint8_t { average, slowest_of_cta, slowest_of_grid, longest_item };
 
 /// Adds to an item that is still empty. `load_latency`: latency of global loads in the present state of the

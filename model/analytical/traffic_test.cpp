@@ -6,10 +6,12 @@
 #include "model/analytical/kernels_fixture_test.hpp"
 #include "model/kernel/examples/cp_async_gemm.hpp"
 #include "model/kernel/examples/warp_specialized_gemm.hpp"
+#include "model/kernel/text.hpp"
 #include "model/machine/l2/kept_since.hpp"
 #include "model/machine/l2/l2.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <rapidcheck.h>
 
 #include <cmath>
@@ -621,6 +623,30 @@ TEST_CASE("loads of bytes that no other CTA reads are all first, in every wave")
             CHECK(t.waits[b].first == doctest::Approx(1.0));
             CHECK(t.waits[b].fresh == doctest::Approx(1.0));
         }
+    }
+}
+
+TEST_CASE("sectors that a kernel has read and then changes in part are read for the first change alone") {
+    // Each lane changes eight bytes of its own 64 in every trip: 32 sectors in 16 lines a store.
+    const auto stored = [](int trips) {
+        const mk::Kernel kernel = mk::parse_text(fmt::format(
+            "kernel \"state\"\n  grid 100 1 1\n  cta 32 1 1\n  resources registers=32\n"
+            "  schedule one_per_cta tiles=100 group=100\n  buffer \"states\" dtype=int8 extent=204800\n"
+            "  role \"warp\" warps=1\n    loop trips={{{}}}\n"
+            "      op 0 ld_global\n        access read states stride origin={{2048*tile.0}} bytes=8 "
+            "inner=64\n"
+            "      op 1 st_global deps=0\n"
+            "        access write states stride origin={{2048*tile.0}} bytes=8 inner=64\n    end\n  "
+            "end\nend\n",
+            trips));
+        return of(kernel, Cache::flushed).l2_stored.value();
+    };
+    constexpr double sector = 32.0, warps = 100.0;
+    CHECK(stored(1) == doctest::Approx(warps * (32.0 + 32.0) * sector));
+    // By lines, which have a mask, beyond the bytes of the buffer.
+    const double bytes = 204800.0;
+    for (const int trips : {10, 100}) {
+        CHECK(stored(trips) == doctest::Approx(trips * warps * (32.0 + 16.0) * sector + bytes).epsilon(1e-3));
     }
 }
 

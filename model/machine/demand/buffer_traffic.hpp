@@ -60,12 +60,11 @@ struct ScatteredTraffic {
 
 /// Traffic of a typical item with one buffer, and the coordinates on which its place depends.
 struct BufferTraffic {
-    double read_bytes = 0.0;     ///< with padding; multicast copies count once per receiver
-    double written_bytes = 0.0;  ///< inside the buffer
-    double sent_bytes = 0.0;     ///< written bytes as sent to L2; partly written sectors count twice
-    double looked_up_bytes =
-        0.0;                     ///< part of sent_bytes for sectors that are read before they change in part
-    double fetched_bytes = 0.0;  ///< read requests to L2: multicast counts once
+    double read_bytes = 0.0;       ///< with padding; multicast copies count once per receiver
+    double written_bytes = 0.0;    ///< inside the buffer
+    double sent_bytes = 0.0;       ///< written bytes as sent to L2; partly written sectors count twice
+    double looked_up_bytes = 0.0;  ///< of sent_bytes: for sectors read before they change in part
+    double fetched_bytes = 0.0;    ///< read requests to L2: multicast counts once
     /// Sectors of the read requests and of the stores, as a profiler counts them. A slice is busy for longer
     /// than a sector takes (fetched_bytes, sent_bytes).
     double sectors_read = 0.0, sectors_written = 0.0;

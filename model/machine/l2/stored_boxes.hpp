@@ -26,6 +26,7 @@ inline void add_stores(double executions, double inside, double counted, double 
 /// and sends `sent_per_stored` bytes for each.
 inline void store_inside(double inside, double boxes, double sent_per_stored, const hw::Gpu& gpu, Part& after,
                          BufferTraffic& traffic) {
+    traffic.looked_up_bytes = 0.0;
     after.sent_bytes = traffic.sent_bytes = traffic.written_bytes = traffic.sectors_written = 0.0;
     after.demand[Server::crossbar_write] = hw::Cycles{};
     const double sent = boxes * (inside * sent_per_stored);
