@@ -8,7 +8,8 @@
 
 namespace warptime::hw {
 
-/// Microseconds a second: times are in seconds inside and in microseconds where people read them.
+/// Microseconds and nanoseconds a second: times are in seconds inside, in microseconds where people read
+/// them, and in nanoseconds where code asks for sleep.
 inline constexpr double us_per_s = 1e6;
 inline constexpr double ns_per_s = 1e9;
 
