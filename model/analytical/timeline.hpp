@@ -133,7 +133,7 @@ class Timeline {
     /// Groups of warps wait for their own products and then compute with the results. They go round three
     /// queues: the tensor cores, the issue slots or the busiest pipe beside them, and the special functions.
     /// So a part of the arithmetic stays exposed. Source: stalls of one and of two CTAs of attention on an SM
-    /// (h100-sxm/triton, attention_8 and attention_16; docs/mechanisms/loops-and-chains.md).
+    /// (launches attention_8 and attention_16; docs/mechanisms/loops-and-chains.md).
     [[nodiscard]] hw::Cycles among_groups(std::int64_t resident) const {
         const double groups = a_.item.side_by_side;
         const std::int64_t customers = a_.item.side_by_side * resident;
