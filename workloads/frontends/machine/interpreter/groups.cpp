@@ -10,7 +10,8 @@ namespace warptime::workloads::frontends::machine {
 
 namespace {
 
-/// Joins the groups that wait at one barrier when all living lanes that they wait for have come.
+/// Joins the groups that wait at one barrier when all living lanes that they wait for have come. Frames of a
+/// recursive function wait at the same instruction for different lanes: deeper ones have fewer.
 bool release(Warp& warp) {
     for (std::size_t i = 0; i < warp.groups.size(); ++i) {
         if (warp.groups[i].state == Group::State::ready) {
@@ -18,18 +19,21 @@ bool release(Warp& warp) {
         }
         const Group first = warp.groups[i];
         Mask there = 0;
+        const auto waits_there = [&warp, &first](const Group& group) {
+            return group.state == first.state && group.pc == first.pc &&
+                   (first.waits_for & warp.alive & ~group.waits_for) == 0;
+        };
         for (const Group& group : warp.groups) {
-            if (group.state == first.state && group.pc == first.pc) {
-                there |= group.lanes;
-            }
+            if (waits_there(group)) there |= group.lanes;
         }
         if ((first.waits_for & warp.alive & ~there) != 0) {
             continue;
         }
         const Mask joined = there & (first.waits_for | first.lanes);
-        std::erase_if(warp.groups, [&first, joined](const Group& group) {
-            return group.state == first.state && group.pc == first.pc && (group.lanes & ~joined) == 0;
-        });
+        for (Group& group : warp.groups) {
+            if (waits_there(group)) group.lanes &= ~joined;
+        }
+        std::erase_if(warp.groups, [](const Group& group) { return group.lanes == 0; });
         warp.groups.push_back({first.pc + 1, joined, Group::State::ready, 0, false, 0, false});
         return true;
     }

@@ -283,6 +283,41 @@ TEST_CASE("a convergence barrier survives a trip through a register") {
     CHECK(results[1] == Words(lanes, 0xffffffffU));
 }
 
+TEST_CASE("frames of a recursion wait at the same instruction, each for its own lanes") {
+    // Even lanes go one frame deeper, where multiples of four wait for the others of them. Odd lanes wait
+    // outside.
+    const LaneProgram program({"MOV R12, RZ",
+                               "MOV R20, RZ",
+                               "LOP3.LUT R8, R0, 0x1, RZ, 0xc0, !PT",
+                               "ISETP.NE.U32.AND P0, PT, R8, RZ, PT",
+                               "BSSY B0, `(join)",
+                               "@P0 BRA `(join)",
+                               "BMOV.32.CLEAR R11, B0",
+                               "MOV R12, 0x1",
+                               "BSSY B0, `(join)",
+                               "LOP3.LUT R8, R0, 0x3, RZ, 0xc0, !PT",
+                               "ISETP.EQ.U32.AND P0, PT, R8, RZ, PT",
+                               "@P0 BRA `(join)",
+                               "IADD3 R20, R20, 0x64, RZ",
+                               "join:",
+                               "BSYNC B0",
+                               "ISETP.EQ.U32.AND P0, PT, R12, RZ, PT",
+                               "@P0 BRA `(end)",
+                               "VOTE.ANY R21, PT, PT",
+                               "MOV R12, RZ",
+                               "BMOV.32 B0, R11",
+                               "BRA `(join)",
+                               "end:",
+                               "VOTE.ANY R22, PT, PT"},
+                              {}, {"R20", "R21", "R22"});
+    const std::vector<Words> got = program({});
+    for (std::size_t lane = 0; lane < 32; ++lane) {
+        CHECK(got[0][lane] == (lane % 4 == 2 ? 100U : 0U));
+        if (lane % 2 == 0) CHECK(got[1][lane] == 0x55555555U);
+        CHECK(got[2][lane] == 0xffffffffU);
+    }
+}
+
 TEST_CASE("WARPSYNC brings lanes together wherever they come from") {
     for (const std::string sync : {"WARPSYNC.ALL", "WARPSYNC R11"}) {
         const LaneProgram program(
