@@ -44,8 +44,9 @@ bool only_looks(const AssemblyLine& line) {
 
 using Registers = std::bitset<256>;
 
-/// General registers that a line writes.
+/// General registers that a line writes; comparisons write predicates alone.
 void add_written(const AssemblyLine& line, Registers& written) {
+    if (line.opcode.ends_with("SETP")) return;
     for (const Operand& operand : line.operands) {
         if (operand.kind == OperandKind::general) {
             const unsigned count = line.has("128") ? 4 : line.has("64") || line.has("WIDE") ? 2 : 1;
@@ -82,7 +83,7 @@ class Changing {
     }
     void follow(const AssemblyLine& line) {
         bool reads = reads_strongly(line) || is_atomic(line);
-        bool destination = true;
+        bool destination = !line.opcode.ends_with("SETP");
         for (const Operand& operand : line.operands) {
             if (operand.kind != OperandKind::general) continue;
             reads = reads || (!destination && changes(operand.number));
@@ -112,7 +113,7 @@ bool follows_from_looks(std::span<const AssemblyLine* const> loop) {
             sees = sees || (!writes && operand.number != zero_register && seen[operand.number]);
         }
         Registers own;
-        if (!line->opcode.ends_with("SETP")) add_written(*line, own);
+        add_written(*line, own);
         seen = sees ? seen | own : seen & ~own;
         if (!line->operands.empty() && line->operands.front().kind == OperandKind::predicate) {
             decided.set(line->operands.front().number & 7U, sees);

@@ -72,6 +72,18 @@ TEST_CASE("a loop that adds by compare-and-swap does not wait") {
     CHECK(program.code().polls.empty());
 }
 
+TEST_CASE("a comparison changes no register: a swap of what was compared before is a new one") {
+    // Sums by key: the word that is compared comes from the exchange of the turn before.
+    const Program program(
+        with_place({"LDG.E R4, desc[UR4][R2.64]", "again:", "ISETP.NE.U32.AND P1, PT, R4, RZ, PT",
+                    "IADD3 R12, R4, 0x1, RZ", "MOV R8, R4", "ATOMG.E.CAS.STRONG.GPU PT, R8, [R2], R8, R12",
+                    "ISETP.NE.U32.AND P0, PT, R8, R4, PT", "IMAD.MOV.U32 R4, RZ, RZ, R8", "@P0 BRA `(again)",
+                    "EXIT"}),
+        with_parameters(1));
+    CHECK(program.code().polls.empty());
+    CHECK(program.code().races.front());
+}
+
 TEST_CASE("a loop that counts its looks does not wait") {
     const Program program(with_place({"MOV R14, 0x9", "next:", "LDG.E.STRONG.GPU R11, desc[UR4][R2.64]",
                                       "IADD3 R14, R14, -0x1, RZ", "ISETP.GT.AND P1, PT, R14, RZ, PT",
