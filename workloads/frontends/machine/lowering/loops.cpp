@@ -72,26 +72,47 @@ int loop_of(const std::vector<CodeLoop>& loops, std::uint32_t instruction) {
     return found;
 }
 
+LoopPosition::LoopPosition(const std::vector<CodeLoop>& loops) : loops_(loops) {
+    groups_.push_back({all_lanes, std::vector<std::int64_t>(loops.size(), -1),
+                       std::vector<bool>(loops.size(), false), 0, false});
+}
+
+LoopPosition::Group& LoopPosition::group_of(Mask lanes) {
+    if (groups_[current_].lanes == lanes) return groups_[current_];
+    const Mask first = lanes & (0U - lanes);
+    const auto held =
+        std::ranges::find_if(groups_, [first](const Group& own) { return (own.lanes & first) != 0; });
+    Group group = held == groups_.end() ? groups_.front() : *held;
+    group.lanes = lanes;
+    for (Group& other : groups_) other.lanes &= ~lanes;
+    std::erase_if(groups_, [](const Group& other) { return other.lanes == 0; });
+    groups_.push_back(std::move(group));
+    current_ = groups_.size() - 1;
+    return groups_.back();
+}
+
 void LoopPosition::enter(const Stretch& stretch) {
+    Group& group = group_of(stretch.active);
     for (std::size_t i = 0; i < loops_.size(); ++i) {
         const CodeLoop& loop = loops_[i];
         const std::uint32_t last = stretch.first + stretch.count - 1;
         const bool reaches_header = stretch.first <= loop.first && last >= loop.first;
         if (reaches_header) {
             // By its own branch it is one more round; from outside the loop begins anew.
-            const bool again = began_ && inside_[i] && holds(loop, previous_) && stretch.first == loop.first;
-            round_[i] = again ? round_[i] + 1 : 0;
-            inside_[i] = true;
+            const bool again =
+                group.began && group.inside[i] && holds(loop, group.previous) && stretch.first == loop.first;
+            group.round[i] = again ? group.round[i] + 1 : 0;
+            group.inside[i] = true;
         } else if (!holds(loop, stretch.first)) {
             // Code out of line stays in the round; only an outer loop's next round ends it.
             const int parent = loop.parent;
             if (parent >= 0 && stretch.first == loops_[static_cast<std::size_t>(parent)].first) {
-                inside_[i] = false;
+                group.inside[i] = false;
             }
         }
     }
-    previous_ = stretch.first + stretch.count - 1;
-    began_ = true;
+    group.previous = stretch.first + stretch.count - 1;
+    group.began = true;
 }
 
 std::vector<LoopRounds> rounds_of(const std::vector<CodeLoop>& loops, const WarpTrace& warp) {

@@ -35,22 +35,33 @@ struct LoopRounds {
 };
 [[nodiscard]] std::vector<LoopRounds> rounds_of(const std::vector<CodeLoop>& loops, const WarpTrace& warp);
 
-/// Number of the round, from 0, of each loop around a stretch: by loop, -1 outside.
+/// Number of the round, from 0, of each loop around a stretch: by loop, -1 outside. Lanes that have parted
+/// take turns, so each group of them has a position of its own; where groups join, that of the first lane
+/// goes on.
 class LoopPosition {
   public:
-    explicit LoopPosition(const std::vector<CodeLoop>& loops)
-        : loops_(loops), round_(loops.size(), -1), inside_(loops.size(), false) {}
+    explicit LoopPosition(const std::vector<CodeLoop>& loops);
 
-    /// Follows the warp to its next stretch.
+    /// Follows the stretch's lanes to it.
     void enter(const Stretch& stretch);
-    [[nodiscard]] std::int64_t round(int loop) const { return round_[static_cast<std::size_t>(loop)]; }
+    /// Of the lanes that were followed last.
+    [[nodiscard]] std::int64_t round(int loop) const {
+        return groups_[current_].round[static_cast<std::size_t>(loop)];
+    }
 
   private:
+    struct Group {
+        Mask lanes = 0;
+        std::vector<std::int64_t> round;
+        std::vector<bool> inside;
+        std::uint32_t previous = 0;  ///< the instruction executed last
+        bool began = false;
+    };
+    [[nodiscard]] Group& group_of(Mask lanes);
+
     const std::vector<CodeLoop>& loops_;
-    std::vector<std::int64_t> round_;
-    std::vector<bool> inside_;
-    std::uint32_t previous_ = 0;
-    bool began_ = false;
+    std::vector<Group> groups_;
+    std::size_t current_ = 0;
 };
 
 }  // namespace warptime::workloads::frontends::machine

@@ -212,5 +212,29 @@ TEST_CASE("rounds are numbered from 0 at every entry, and code out of line belon
     }
 }
 
+TEST_CASE("lanes that take turns stay in their rounds of a loop") {
+    const std::vector<CodeLoop> loops{{2, 5, -1, 0}};
+    constexpr Mask few = 0xffU, others = ~few;
+    LoopPosition position(loops);
+    struct Step {
+        Stretch stretch;
+        std::int64_t round;
+    };
+    const std::vector<Step> steps{
+        {{0, 6, all_lanes}, 0},                                               // 0 to 5
+        {{2, 4, all_lanes}, 1}, {{2, 4, others}, 2},                          // few have left
+        {{6, 1, few}, 1},                                                     // and wait behind the loop
+        {{2, 4, others}, 3},                                                  // the others go on
+        {{2, 2, others}, 4},                                                  // 2 and 3
+        {{6, 3, few}, 1},       {{4, 2, others}, 4},    {{2, 5, others}, 5},  // 2 to 6: all have left
+        {{7, 3, all_lanes}, 1}, {{2, 4, all_lanes}, 0},  // a new entry, whatever the groups did before
+    };
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        CAPTURE(i);
+        position.enter(steps[i].stretch);
+        CHECK(position.round(0) == steps[i].round);
+    }
+}
+
 }  // namespace
 }  // namespace warptime::workloads::frontends::machine
