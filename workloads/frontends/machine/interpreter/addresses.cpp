@@ -72,12 +72,19 @@ void tell(Warp& warp, const Instruction& instruction, const Addresses& addresses
     warp.launch->observer->access(warp, event);
 }
 
+/// Memory comes in whole words: an atomic on half a word changes the word around it.
+std::uint64_t whole_bytes(const Allocation& allocation) {
+    constexpr std::uint64_t word = 4;
+    return (allocation.bytes + word - 1) / word * word;
+}
+
 /// True when the enabled lanes' accesses lie in the allocation, at multiples of their width.
 bool all_within(const Allocation& allocation, const Addresses& addresses, Mask enabled, std::uint32_t width) {
-    if (allocation.bytes < width) {
+    const std::uint64_t bytes = whole_bytes(allocation);
+    if (bytes < width) {
         return false;
     }
-    const std::uint64_t most = allocation.bytes - width;
+    const std::uint64_t most = bytes - width;
     std::uint64_t outside = 0, low = 0;
     for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
         const std::uint64_t on = 0U - std::uint64_t{(enabled >> lane) & 1U};
@@ -214,7 +221,7 @@ void check_global(const Warp& warp, const Instruction& instruction, const Addres
         if (holder == nullptr || address - holder->address >= holder->bytes) {
             holder = launch.memory->find(address);
         }
-        if (holder == nullptr || address + width > holder->address + holder->bytes) {
+        if (holder == nullptr || address + width > holder->address + whole_bytes(*holder)) {
             fault(warp, instruction, lane,
                   fmt::format("out-of-bounds {} of {} bytes at {:#x}, {}", what, width, address,
                               beyond(warp, address)));

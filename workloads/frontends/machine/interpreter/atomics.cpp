@@ -184,6 +184,45 @@ Flow change_vectors(Warp& warp, const Instruction& instruction, Mask enabled) {
     return Flow::next;
 }
 
+/// 16 bytes a lane: an exchange, or one where the bytes are those of sources[2] (sources[3] is written then).
+Flow swap_whole(Warp& warp, const Instruction& instruction, Mask enabled) {
+    if (enabled == 0) {
+        return Flow::next;
+    }
+    constexpr std::size_t words = 4;
+    using Whole = std::array<std::uint32_t, words>;
+    Addresses addresses;
+    lane_addresses(warp, instruction, addresses);
+    check_global(warp, instruction, addresses, enabled, sizeof(Whole), "atomic");
+    count_global(warp, instruction, addresses, enabled, sizeof(Whole), AccessKind::atomic);
+    const bool compares = static_cast<Operation>(instruction.variant & 0xffU) == Operation::compare_exchange;
+    std::array<Row, words> old{};
+    Mask done = 0;
+    for_each_lane(enabled, [&](int lane) {
+        const auto l = static_cast<std::size_t>(lane);
+        const auto whole_of = [&warp, l](std::uint16_t row) {
+            Whole whole;
+            for (std::size_t w = 0; w < words; ++w) whole[w] = warp.rows[row + w].lane[l];
+            return whole;
+        };
+        Whole found;
+        std::byte* const place = global_memory(addresses[l]);
+        std::memcpy(found.data(), place, sizeof found);
+        const Whole first = whole_of(instruction.sources[2].row);
+        const bool swaps = !compares || found == first;
+        const Whole written = compares ? whole_of(instruction.sources[3].row) : first;
+        if (swaps) std::memcpy(place, written.data(), sizeof written);
+        done |= swaps ? 1U << static_cast<unsigned>(lane) : 0U;
+        for (std::size_t w = 0; w < words; ++w) old[w].lane[l] = found[w];
+    });
+    for (std::size_t w = 0; w < words; ++w) {
+        write_lanes(warp.rows[instruction.destination + w], enabled,
+                    [&old, w](int lane) { return old[w].lane[static_cast<std::size_t>(lane)]; });
+    }
+    write_predicate(warp, instruction.predicates_out[0], enabled, done);
+    return Flow::next;
+}
+
 /// variant: operation, type from bit 8, bit 16: shared memory, bit 17: the predicate says that the exchange
 /// was done, bit 18: a reduction. sources[2]: value; sources[3]: the value written by a compare-exchange,
 /// whose comparand is sources[2].
@@ -203,6 +242,8 @@ Flow atomic(Warp& warp, const Instruction& instruction, Mask enabled) {
     // CAST.SPIN gives back whether the exchange was done; the compiler's loop then ends.
     const bool spins = (instruction.variant & 0x20000U) != 0;
     Mask swaps = enabled;
+    const auto type = static_cast<Type>((instruction.variant >> 8U) & 0xffU);
+    const bool of_halves = type == Type::f16x2 || type == Type::bf16x2;
     if (shared) {
         check_shared(warp, instruction, addresses, enabled, width, "atomic");
         if (spins) swaps = first_of_banks(addresses, enabled, width, warp.launch->geometry);
@@ -216,7 +257,10 @@ Flow atomic(Warp& warp, const Instruction& instruction, Mask enabled) {
         }
         check_global(warp, instruction, addresses, masks.global, width, "atomic");
         count_global(warp, instruction, addresses, masks.global, width, kind);
-        if (masks.shared != 0) {
+        // Shared memory adds no halves: the predicate says so, and the code goes on another way.
+        if (of_halves) {
+            swaps = masks.global;
+        } else if (masks.shared != 0) {
             Addresses offsets{};
             for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
                 offsets[lane] = addresses[lane] - shared_window;
@@ -225,7 +269,6 @@ Flow atomic(Warp& warp, const Instruction& instruction, Mask enabled) {
             count_shared(warp, instruction, offsets, masks.shared, width, kind);
         }
     }
-    const auto type = static_cast<Type>((instruction.variant >> 8U) & 0xffU);
     const Row* const values = warp.rows + instruction.sources[2].row;
     const Row* const others = warp.rows + instruction.sources[3].row;
     Row low{}, high{};
@@ -242,7 +285,9 @@ Flow atomic(Warp& warp, const Instruction& instruction, Mask enabled) {
             shared ? shared_memory(warp, addresses[l]) : generic_memory(warp, lane, addresses[l]);
         if (((swaps >> static_cast<unsigned>(lane)) & 1U) == 0) return;
         const std::uint64_t old = change(place, type, operation, value, other);
-        done |= old == value ? 1U << static_cast<unsigned>(lane) : 0U;
+        // What compares may fail; everything else is done.
+        const bool is_done = operation != Operation::compare_exchange || old == value;
+        done |= is_done ? 1U << static_cast<unsigned>(lane) : 0U;
         low.lane[l] = static_cast<std::uint32_t>(old);
         high.lane[l] = static_cast<std::uint32_t>(old >> 32U);
     });
@@ -344,6 +389,17 @@ void decode_atomic(Decoder& decoder, Instruction& instruction) {
     const std::size_t address = next++;
     instruction.variant = 0;
     decode_address(decoder, instruction, address, !shared);
+    if (decoder.has("128")) {
+        const bool compares = operation == Operation::compare_exchange;
+        if (shared || reduction || (!compares && operation != Operation::exchange)) {
+            decoder.refuse("16 bytes of another operation than CAS and EXCH");
+        }
+        instruction.width = 16;
+        instruction.variant |= static_cast<std::uint32_t>(operation);
+        instruction.sources[2].row = decoder.general_row(decoder.operand(next).number);
+        if (compares) instruction.sources[3].row = decoder.general_row(decoder.operand(next + 1).number);
+        return static_cast<void>(instruction.execute = swap_whole);
+    }
     const bool spins = decoder.has("SPIN");
     instruction.variant |= static_cast<std::uint32_t>(operation) | (static_cast<std::uint32_t>(type) << 8U) |
                            (shared ? 0x10000U : 0U) | (spins ? 0x20000U : 0U) | (reduction ? 0x40000U : 0U);

@@ -528,5 +528,78 @@ TEST_CASE("vectors of halves are changed word by word") {
                     {"a vector of another operation than the PTX ISA has"}));
 }
 
+TEST_CASE("an exchange of 16 bytes, and one that compares them all") {
+    for (const bool compares : {false, true}) {
+        const std::string line = compares ? "ATOMG.E.CAS.128.STRONG.GPU P1, R20, desc[UR4][R6.64], R12, R16"
+                                          : "ATOMG.E.EXCH.128.STRONG.GPU PT, R20, desc[UR4][R6.64], R12";
+        const std::vector<std::string> inputs{"R6",  "R7",  "R12", "R13", "R14",
+                                              "R15", "R16", "R17", "R18", "R19"};
+        const LaneProgram program({"PLOP3.LUT P1, PT, PT, PT, PT, 0x80, 0x0", line}, inputs,
+                                  {"R20", "R21", "R22", "R23", "P1"});
+        // Lane 0 finds what it expects; what it writes is what lane 1 expects; lane 2 has one word wrong.
+        const Buffer memory(Words{1, 2, 3, 4});
+        std::vector<Words> in(inputs.size(), Words(32, 77));
+        for (std::size_t lane = 0; lane < 32; ++lane) {
+            in[0][lane] = low_of(memory.address());
+            in[1][lane] = high_of(memory.address());
+        }
+        const auto set = [&in](std::size_t lane, std::size_t first, const Words& words) {
+            for (std::size_t w = 0; w < 4; ++w) in[first + w][lane] = words[w];
+        };
+        set(0, 2, {1, 2, 3, 4});
+        set(0, 6, {5, 6, 7, 8});
+        set(1, 2, {5, 6, 7, 8});
+        set(1, 6, {9, 10, 11, 12});
+        set(2, 2, {9, 10, 11, 13});
+        const std::vector<Words> got = program(in);
+        const auto old = [&got](std::size_t lane) {
+            return Words{got[0][lane], got[1][lane], got[2][lane], got[3][lane]};
+        };
+        CHECK(old(0) == Words{1, 2, 3, 4});
+        if (compares) {
+            CHECK(memory.words() == Words{9, 10, 11, 12});
+            CHECK(old(1) == Words{5, 6, 7, 8});
+            CHECK(old(2) == Words{9, 10, 11, 12});
+            CHECK(got[4][0] == 1);
+            CHECK(got[4][1] == 1);
+            CHECK(got[4][2] == 0);
+        } else {
+            CHECK(memory.words() == Words{77, 77, 77, 77});
+            CHECK(old(1) == Words{1, 2, 3, 4});
+            CHECK(old(2) == Words{5, 6, 7, 8});
+        }
+    }
+    CHECK(
+        has_parts(refusal_of("ATOMG.E.ADD.128.STRONG.GPU PT, R20, desc[UR4][R6.64], R12"), {"CAS and EXCH"}));
+}
+
+TEST_CASE("an addition of halves by a generic address is done in global memory alone, and says so") {
+    ProgramOptions options;
+    options.static_shared = 64;
+    const LaneProgram program({"ATOM.E.ADD.F16x2.RN.STRONG.GPU P1, RZ, [R6.64], R12"}, {"R6", "R7", "R12"},
+                              {"P1"}, options);
+    const Buffer memory(Words{0x3c003c00U});
+    std::vector<Words> in{Words(32, low_of(memory.address())), Words(32, high_of(memory.address())),
+                          Words(32, 0x3c000000U)};
+    for (std::size_t lane = 8; lane < 32; ++lane) {
+        in[0][lane] = low_of(shared_window) + 4;
+        in[1][lane] = high_of(shared_window);
+    }
+    const Words done = program(in).front();
+    for (std::size_t lane = 0; lane < 32; ++lane) CHECK(done[lane] == (lane < 8 ? 1U : 0U));
+    CHECK(memory.words() == Words{0x48803c00U});  // 1 + 8, 1
+}
+
+TEST_CASE("an atomic on the last half word of an allocation takes the word around it") {
+    const Buffer memory(std::uint64_t{6});
+    const LaneProgram program({"LDG.E R20, desc[UR4][R6.64]"}, {"R6", "R7"}, {"R20"});
+    const auto at = [&memory](std::uint64_t offset) {
+        return std::vector<Words>{Words(32, low_of(memory.address() + offset)),
+                                  Words(32, high_of(memory.address() + offset))};
+    };
+    CHECK_NOTHROW((void)program(at(4)));
+    CHECK_THROWS((void)program(at(8)));
+}
+
 }  // namespace
 }  // namespace warptime::workloads::frontends::machine

@@ -618,6 +618,7 @@ Flow minimum_halves(Warp& warp, const Instruction& instruction, Mask enabled) {
     const Mask smaller = read_predicate(warp, instruction.predicates_in[0]);
     const bool is_signed = (instruction.variant & 1U) != 0;
     const bool clamp = (instruction.variant & 2U) != 0;
+    const bool adds = (instruction.variant & 4U) != 0;
     const bool three = (instruction.variant & 8U) != 0;
     write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
         const bool wants_less = ((smaller >> static_cast<unsigned>(lane)) & 1U) != 0;
@@ -631,7 +632,9 @@ Flow minimum_halves(Warp& warp, const Instruction& instruction, Mask enabled) {
         };
         std::uint32_t result = 0;
         for (unsigned part = 0; part < 32; part += 16) {
-            std::uint16_t chosen = choose(half(ra, part), half(rb, part));
+            const auto sum = static_cast<std::uint16_t>(half(ra, part) + half(rb, part));
+            std::uint16_t chosen =
+                adds ? choose(sum, half(rc, part)) : choose(half(ra, part), half(rb, part));
             if (three) chosen = choose(chosen, half(rc, part));
             chosen = clamp && static_cast<std::int16_t>(chosen) < 0 ? std::uint16_t{0} : chosen;
             result |= std::uint32_t{chosen} << part;
@@ -661,9 +664,6 @@ void decode_minimum(Decoder& decoder, Instruction& instruction) {
     const bool is_unsigned = decoder.has("U32") || decoder.has("U16x2");
     instruction.variant =
         (is_unsigned ? 0U : 1U) | (decoder.has("RELU") ? 2U : 0U) | (adds ? 4U : 0U) | (three ? 8U : 0U);
-    if (halves && adds) {
-        decoder.refuse("sums of halves");
-    }
     instruction.execute = halves ? minimum_halves : minimum;
 }
 

@@ -296,6 +296,18 @@ TEST_CASE("minima and maxima, of words, of halves, clamped and of sums") {
     }));
     CHECK(agrees({"VIADDMNMX.U32 R20, R10, -0x4, R12, !PT"}, {"R10", "R12"}, {"R20"},
                  [](const Words& in) { return Words{std::max(in[0] - 4U, in[1])}; }));
+    const auto sums_of_halves = [](const Words& in) {
+        std::uint32_t result = 0;
+        for (unsigned part = 0; part < 32; part += 16) {
+            const auto sum = static_cast<std::int16_t>((in[0] >> part) + (in[1] >> part));
+            const auto other = static_cast<std::int16_t>(in[2] >> part);
+            result |= std::uint32_t{static_cast<std::uint16_t>(std::max<int>(std::max(sum, other), 0))}
+                      << part;
+        }
+        return Words{result};
+    };
+    CHECK(agrees({"VIADDMNMX.S16x2.RELU R20, R10, R11, R12, !PT"}, {"R10", "R11", "R12"}, {"R20"},
+                 sums_of_halves));
     const auto of_halves = [](auto choose) {
         return [choose](const Words& in) {
             std::uint32_t result = 0;

@@ -411,6 +411,30 @@ void decode_load_constant(Decoder& decoder, Instruction& instruction) {
     }
 }
 
+/// QSPC.E.S P0, Rd, [address]: whether each lane's generic address is of shared memory, of the thread's own
+/// (L), or of neither (G). variant bits 0 and 1: S, L.
+Flow query_space(Warp& warp, const Instruction& instruction, Mask enabled) {
+    if (enabled == 0) return Flow::next;
+    Addresses addresses;
+    lane_addresses(warp, instruction, addresses);
+    const SpaceMasks masks = spaces_of(addresses, enabled);
+    const Mask holds = (instruction.variant & 1U) != 0   ? masks.shared
+                       : (instruction.variant & 2U) != 0 ? masks.local
+                                                         : masks.global;
+    write_predicate(warp, instruction.predicates_out[0], enabled, holds);
+    write_lanes(warp.rows[instruction.destination], enabled,
+                [holds](int lane) { return (holds >> static_cast<unsigned>(lane)) & 1U; });
+    return Flow::next;
+}
+
+void decode_query(Decoder& decoder, Instruction& instruction) {
+    instruction.predicates_out[0] = decoder.predicate_out(0);
+    instruction.destination = decoder.destination(1);
+    decode_address(decoder, instruction, 2, true);
+    instruction.variant |= (decoder.has("S") ? 1U : 0U) | (decoder.has("L") ? 2U : 0U);
+    instruction.execute = query_space;
+}
+
 Flow nothing_to_do(Warp& /*warp*/, const Instruction& /*instruction*/, Mask /*enabled*/) {
     return Flow::next;
 }
@@ -436,6 +460,7 @@ constexpr std::array opcodes{
     Opcode{"ATOM", decode_atomic},
     Opcode{"ATOMG", decode_atomic},
     Opcode{"ATOMS", decode_atomic},
+    Opcode{"QSPC", decode_query},
     Opcode{"CCTL", decode_without_effect},
     Opcode{"CCTLL", decode_without_effect},
     Opcode{"MEMBAR", decode_without_effect},

@@ -455,5 +455,27 @@ TEST_CASE("a shared access takes as many passes as the fullest bank has words") 
     }
 }
 
+TEST_CASE("a generic address says whose memory it is of") {
+    ProgramOptions options;
+    options.static_shared = 64;
+    options.local_bytes = 64;
+    const LaneProgram program({"QSPC.E.S P1, R20, [R6]", "QSPC.E.L P2, RZ, [R6]", "QSPC.E.G P3, RZ, [R6]"},
+                              {"R6", "R7"}, {"P1", "P2", "P3", "R20"}, options);
+    const Buffer memory(Words{1});
+    const std::vector<std::uint64_t> places{memory.address(), shared_window + 8, local_window + 8};
+    std::vector<Words> in(2, Words(32));
+    for (std::size_t lane = 0; lane < 32; ++lane) {
+        in[0][lane] = low_of(places[lane % 3]);
+        in[1][lane] = high_of(places[lane % 3]);
+    }
+    const std::vector<Words> got = program(in);
+    for (std::size_t lane = 0; lane < 32; ++lane) {
+        CHECK(got[0][lane] == (lane % 3 == 1 ? 1U : 0U));
+        CHECK(got[1][lane] == (lane % 3 == 2 ? 1U : 0U));
+        CHECK(got[2][lane] == (lane % 3 == 0 ? 1U : 0U));
+        CHECK(got[3][lane] == got[0][lane]);
+    }
+}
+
 }  // namespace
 }  // namespace warptime::workloads::frontends::machine

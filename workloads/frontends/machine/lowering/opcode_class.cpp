@@ -152,6 +152,7 @@ constexpr std::array entries{
     Entry{"UTMACCTL", InstructionClass::fence},
     Entry{"DEPBAR", InstructionClass::move},
     Entry{"ACQBULK", InstructionClass::move},
+    Entry{"QSPC", InstructionClass::move},
     Entry{"PREEXIT", InstructionClass::move},
     Entry{"NANOSLEEP", InstructionClass::nanosleep},
     Entry{"BRA", InstructionClass::branch},
