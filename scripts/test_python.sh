@@ -27,9 +27,13 @@ fi
 compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[^=]*=//p' "$build/CMakeCache.txt")
 rm -rf "$build/wheel"
 log=$build/wheel.log
+# What is tested here alone has the build's own instructions, so that its objects serve; a wheel runs anywhere.
+vectors=OFF
+[ "${2:-}" = --wheel ] || vectors=$(sed -n 's/^WARPTIME_HOST_VECTORS:[^=]*=//p' "$build/CMakeCache.txt")
 # --no-index: what an isolated build would fetch is here already.
 if ! CXX=$compiler "$venv/bin/python" -m pip wheel . --no-build-isolation --no-deps --no-index --disable-pip-version-check \
     --config-settings "cmake.define.WARPTIME_WARNINGS_AS_ERRORS=${WARPTIME_WARNINGS_AS_ERRORS:-OFF}" \
+    --config-settings "cmake.define.WARPTIME_HOST_VECTORS=${vectors:-OFF}" \
     --wheel-dir "$build/wheel" >"$log" 2>&1; then
     cat "$log"
     exit 1
