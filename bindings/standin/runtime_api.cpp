@@ -4,7 +4,7 @@
 // Declarations are written out here, since CUDA's headers need not be installed; the names and signatures are
 // those of the CUDA Runtime API, version 13.0. Work is done when a function returns, so streams and events
 // have nothing to wait for.
-#include "bindings/standin/device.hpp"
+#include "bindings/standin/runtime_error.hpp"
 #include "hw/error.hpp"
 
 #include <algorithm>
@@ -47,12 +47,18 @@ int& last_error() {
     return error;
 }
 
-int failed(Status status) {
+}  // namespace
+
+int warptime::standin::failed(Status status) {
     if (status != Status::success) {
         last_error() = static_cast<int>(status);
     }
     return static_cast<int>(status);
 }
+
+namespace {
+
+using warptime::standin::failed;
 
 std::lock_guard<std::recursive_mutex> locked() {
     return std::lock_guard<std::recursive_mutex>(warptime::standin::device_guard());

@@ -45,6 +45,7 @@
 #include "model/machine/l1/pending_lines.hpp"
 #include "model/machine/l1/row_lanes.hpp"
 #include "model/machine/l1/sectors_in_use.hpp"
+#include "model/machine/l1/texture.hpp"
 #include "model/machine/l2/crossbar.hpp"
 #include "model/machine/l2/others_on_sm.hpp"
 #include "model/machine/l2/store_drain.hpp"
@@ -771,7 +772,7 @@ class Accumulator {
                 share = warps_served(op, lines, asked_beside(op, lines));
             }
             const double hit = share;
-            if (runs_ahead(op)) return gpu_.latency.l1;
+            if (runs_ahead(op)) return gpu_.latency.l1 + machine::texture_latency(op, gpu_);
             if (op.cls == InstructionClass::ld_local && machine::loads_elements(kernel_))
                 return machine::local_behind_elements(kernel_, op, share, resident_, load_latency_, gpu_);
             // A word that is waited for comes between two looks: half a look late on average.
@@ -782,7 +783,7 @@ class Accumulator {
                     ? std::min(load_latency_, gpu_.latency.l2_far)
                     : beyond_l1(op,
                                 comes_together(op) || 0.0 < under_way_here(op) ? own_hits(op, 1.0) : share);
-            return missed * (1.0 - hit) + gpu_.latency.l1 * hit;
+            return missed * (1.0 - hit) + gpu_.latency.l1 * hit + machine::texture_latency(op, gpu_);
         }
         const Cycles found = machine::latency_in_sm(op, kernel_, result_.warps, gpu_);
         const double addresses = machine::constant_addresses(kernel_, op);
@@ -1027,6 +1028,10 @@ class Accumulator {
         if (op.cls == InstructionClass::ld_constant) {
             part_->demand[machine::Server::constants] +=
                 machine::constant_cycles(kernel_, op, gpu_) * (executions * warps);
+        }
+        if (op.texture_passes > 0.0) {
+            part_->demand[machine::Server::texture] +=
+                machine::texture_cycles(op, gpu_) * (executions * warps);
         }
         if (machine::goes_to_peers(kernel_, op)) {
             part_->demand[machine::Server::cluster] +=

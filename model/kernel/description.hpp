@@ -265,6 +265,8 @@ struct Op {
     bool sparse = false;  ///< matrix instructions: A has two of four elements, `shape` counts all
     bool returns = true;  ///< atomics: true if the old value returns
     double asleep = 0.0;  ///< nanosleep: mean time until the warp wakes, in ns
+    /// global accesses through the texture unit: its passes for the warp (machine/l1/texture.hpp)
+    double texture_passes = 0.0;
     std::uint16_t access_count = 0;
     std::uint32_t first_access = 0;  ///< its accesses are [first_access, first_access + access_count)
     Id completes = no_id;            ///< token fired when an asynchronous op is complete

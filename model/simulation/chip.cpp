@@ -115,6 +115,7 @@ void each_unit(Chip& chip, const std::function<void(const std::string&, std::int
         visit("instruction fetch", number, sm.fetch);
         visit("TMA", number, sm.tma);
         visit("constants", number, sm.constants);
+        visit("texture", number, sm.texture);
         visit("cluster", number, sm.cluster);
         visit("port in", number, sm.port_in);
         visit("port out", number, sm.port_out);
@@ -139,6 +140,7 @@ std::vector<Busy> busy_of(const Chip& chip) {
     all.push_back(over_sms(chip, Limiter::l1, [](const Sm& sm) { return sm.l1; }));
     all.push_back(over_sms(chip, Limiter::tma, [](const Sm& sm) { return sm.tma; }));
     all.push_back(over_sms(chip, Limiter::l1, [](const Sm& sm) { return sm.constants; }));
+    all.push_back(over_sms(chip, Limiter::l1, [](const Sm& sm) { return sm.texture; }));
     all.push_back(over_sms(chip, Limiter::crossbar, [](const Sm& sm) { return sm.cluster; }));
     all.push_back(over_sms(chip, Limiter::crossbar, [](const Sm& sm) { return sm.port_in; }));
     all.push_back(over_sms(chip, Limiter::crossbar, [](const Sm& sm) { return sm.port_out; }));

@@ -37,6 +37,7 @@ struct Sm {
     Server fetch;  ///< of code that the nearest instruction cache does not hold
     Server tma;
     Server constants;          ///< its path for tables of constants
+    Server texture;            ///< its texture units together
     Server cluster;            ///< from the shared memory of other SMs
     Server port_in, port_out;  ///< to and from L2
     LinePlaces places;         ///< of its L1

@@ -31,6 +31,7 @@
 #include "model/machine/l1/row_lanes.hpp"
 #include "model/machine/l1/row_sectors.hpp"
 #include "model/machine/l1/sectors_in_use.hpp"
+#include "model/machine/l1/texture.hpp"
 #include "model/machine/l2/crossbar.hpp"
 #include "model/machine/l2/kept_since.hpp"
 #include "model/machine/l2/l2_room.hpp"
@@ -213,6 +214,10 @@ class Planner {
             p.constants_missed =
                 std::min(1.0, machine::constants_missed(kernel_, op, gpu_) * count * addresses);
             p.constants_wait = ticks_of(std::max(0.0, gpu_.latency.constant.value() - latency));
+        }
+        if (op.texture_passes > 0.0) {
+            p.texture = ticks_of((machine::texture_cycles(op, gpu_) * count).value());
+            p.texture_wait = ticks_of(gpu_.latency.texture.value());
         }
         if (machine::goes_to_peers(kernel_, op)) {
             p.cluster = ticks_of((machine::peer_cycles(kernel_, op, gpu_) * count).value());
@@ -765,7 +770,7 @@ KernelPlan::KernelPlan(const Kernel& kernel, const hw::Gpu& gpu, const predictio
         }
         p.input_count = static_cast<std::uint32_t>(inputs.size()) - p.first_input;
         p.plain = !p.copies && !p.drains && !p.queued && p.access_count == 0 && p.special == 0 &&
-                  p.shared == 0 && p.l1 == 0 && p.cluster == 0 && p.constants == 0 &&
+                  p.shared == 0 && p.l1 == 0 && p.texture == 0 && p.cluster == 0 && p.constants == 0 &&
                   p.constants_missed == 0.0 && p.barrier == 0 && p.first_fetch == 0 && p.acknowledged == 0 &&
                   p.turn == 0 && kernel.ops[id].completes == kernel::no_id;
     }

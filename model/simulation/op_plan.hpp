@@ -116,6 +116,8 @@ struct OpPlan {
     Ticks shared = 0;
     Ticks l1 = 0;
     Ticks constants = 0;            ///< of the path for constants
+    Ticks texture = 0;              ///< of the texture units
+    Ticks texture_wait = 0;         ///< beyond their passes and the access
     double constants_missed = 0.0;  ///< share of its executions that wait for a line of constants
     Ticks constants_wait = 0;       ///< until which it takes so much longer
     Ticks cluster = 0;              ///< of the path to the other SMs of the cluster

@@ -671,6 +671,10 @@ class Simulation {
             lines += reply.lines;
             held = std::max(held, reply.held);
         }
+        if (plan.texture > 0) {
+            done += sm.texture.serve(now, part_of(plan.texture, enabled)) - now +
+                    part_of(plan.texture_wait, enabled);
+        }
         if (plan.lines > 0.0) {
             take_places(static_cast<std::uint32_t>(&warp - warps_.data()), sm, lines, std::min(held, done),
                         now);

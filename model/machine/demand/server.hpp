@@ -15,7 +15,7 @@ namespace warptime::model::machine {
 /// shared_write: writes of asynchronous copies to shared memory. They do not add to operand reads: copies and
 /// reads that together exceed the banks' bandwidth still run at the tensor cores' full rate. barrier:
 /// arrivals of warps that meet. crossbar_read and crossbar_write: the SM's ports to L2. cluster: its path to
-/// other SMs of the cluster. constants: its path for loads of constants.
+/// other SMs of the cluster. constants: its path for loads of constants. texture: its texture units together.
 /// registers: ports of a sub-partition's register file.
 enum class Server : std::uint8_t {
     issue,
@@ -35,6 +35,7 @@ enum class Server : std::uint8_t {
     cluster,
     constants,
     registers,
+    texture,
     count
 };
 inline constexpr std::size_t server_count = static_cast<std::size_t>(Server::count);
@@ -63,6 +64,7 @@ inline constexpr std::size_t server_count = static_cast<std::size_t>(Server::cou
             return Limiter::chain_latency;
         case Server::l1:
         case Server::constants:
+        case Server::texture:
             return Limiter::l1;
         case Server::tma:
             return Limiter::tma;

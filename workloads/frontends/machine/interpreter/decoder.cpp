@@ -186,9 +186,9 @@ std::uint32_t Decoder::target(std::size_t i) const {
 }
 
 Decode find_opcode(std::string_view name) {
-    const std::array tables{control_opcodes(), integer_opcodes(), uniform_opcodes(),
-                            warp_opcodes(),    real_opcodes(),    half_opcodes(),
-                            memory_opcodes(),  matrix_opcodes(),  asynchronous_opcodes()};
+    const std::array tables{control_opcodes(),      integer_opcodes(), uniform_opcodes(), warp_opcodes(),
+                            real_opcodes(),         half_opcodes(),    memory_opcodes(),  matrix_opcodes(),
+                            asynchronous_opcodes(), texture_opcodes()};
     for (const std::span<const Opcode> table : tables) {
         const auto found = std::ranges::find(table, name, &Opcode::name);
         if (found != table.end()) {

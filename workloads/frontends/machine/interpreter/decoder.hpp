@@ -116,6 +116,8 @@ warp_opcodes();  ///< shuffles, votes, matches, reductions, special registers
 [[nodiscard]] std::span<const Opcode>
 asynchronous_opcodes();  ///< cp.async, bulk copies, mbarriers, clusters, fences
 
+[[nodiscard]] std::span<const Opcode> texture_opcodes();  ///< textures and surfaces
+
 /// The decoder of an opcode, or null.
 [[nodiscard]] Decode find_opcode(std::string_view name);
 

@@ -39,6 +39,7 @@ struct InstructionCounts {
     std::uint64_t threads = 0;          ///< active lanes of them
     std::uint64_t enabled_threads = 0;  ///< of those, lanes whose guard was true
     double asleep = 0.0;                ///< mean nanoseconds that all its sleeps take together
+    double texture_passes = 0.0;        ///< of the texture unit, by all its reads together
 };
 
 /// What the accesses of one instruction made, as Nsight Compute counts them in l1tex.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/frontends/machine/interpreter/pace.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace warptime::workloads::frontends::machine {
 
 namespace {
@@ -8,7 +11,8 @@ namespace {
 constexpr unsigned scoreboards = 6;
 
 bool loads_global(const AssemblyLine& line) {
-    return line.opcode == "LDG" || line.opcode == "LD" || line.opcode == "ATOM" || line.opcode == "ATOMG";
+    constexpr std::array loads{"LDG", "LD", "ATOM", "ATOMG", "TEX", "TLD", "TLD4", "SULD"};
+    return std::ranges::find(loads, line.opcode) != loads.end();
 }
 
 }  // namespace

@@ -160,7 +160,7 @@ TEST_CASE("matrix instructions have the shape that their modifier spells") {
 }
 
 TEST_CASE("an opcode of no class says so") {
-    for (const std::string name : {"TEX", "SUST", "", "U", "FFM", "FFMAX", "UTEX"}) {
+    for (const std::string name : {"TXD", "SUATOM", "", "U", "FFM", "FFMAX", "UTXD"}) {
         CAPTURE(name);
         AssemblyLine line;
         line.opcode = name;

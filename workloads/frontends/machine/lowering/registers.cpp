@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -224,6 +225,53 @@ std::size_t add_results(RegisterUse& use, const AssemblyLine& line) {
     return next;
 }
 
+bool reads_texture(std::string_view opcode) {
+    return opcode == "TEX" || opcode == "TLD" || opcode == "TLD4";
+}
+
+/// 1D to 3D, or ARRAY_1D and ARRAY_2D, whose layer comes first.
+int coordinates_of(std::string_view form) {
+    const bool layered = form.find("ARRAY") != std::string_view::npos;
+    const std::size_t digit = form.find_first_of("123");
+    return digit == std::string_view::npos ? 1 : form[digit] - '0' + (layered ? 1 : 0);
+}
+
+/// TEX.LL Rd2, Rd, Ra, Rb, URc, 0x0, 2D, 0x1: the first two components go to Rd, the others to Rd2.
+void add_texture(RegisterUse& use, const AssemblyLine& line) {
+    int components = 4, coordinates = 1;
+    for (std::size_t i = 2; i < line.operands.size(); ++i) {
+        const Operand& operand = line.operands[i];
+        if (operand.kind != OperandKind::text) continue;
+        coordinates = coordinates_of(operand.text);
+        if (i + 1 < line.operands.size()) {
+            components = std::popcount(static_cast<unsigned>(line.operands[i + 1].value));
+        }
+    }
+    if (line.operands.size() < 3) return;
+    add_operand(use.writes, line.operands[1], std::min(2, components));
+    add_operand(use.writes, line.operands[0], std::max(0, components - 2));
+    for (std::size_t i = 2; i < line.operands.size(); ++i) {
+        add_operand(use.reads, line.operands[i], i == 2 ? coordinates : 1);
+    }
+}
+
+/// SULD.D.BA.2D Rd, [Ra], URc, 0x0 and SUST.D.BA.2D [Ra], Rs, URc, 0x0: coordinates from Ra on.
+void add_surface(RegisterUse& use, const AssemblyLine& line) {
+    const int words = words_of(line, result);
+    for (const Operand& operand : line.operands) {
+        if (operand.kind == OperandKind::general) {
+            add_operand(line.opcode == "SULD" ? use.writes : use.reads, operand, words);
+        } else if (operand.kind != OperandKind::address) {
+            add_operand(use.reads, operand, 1);
+        } else if (operand.base >= 0) {
+            for (const std::string& modifier : line.modifiers) {
+                const bool form = modifier.find_first_of("123") == 0 && modifier.find('D') == 1;
+                if (form) add(use.reads, 0, operand.base, coordinates_of(modifier));
+            }
+        }
+    }
+}
+
 /// R2P PR, Ra, mask and P2R Rd, PR, Ra, mask: the predicates of the mask, or all where it is a register.
 void add_predicates(std::vector<std::uint16_t>& places, const AssemblyLine& line) {
     const bool known = !line.operands.empty() && line.operands.back().kind == OperandKind::immediate;
@@ -242,9 +290,15 @@ RegisterUse registers_of(const AssemblyLine& line) {
         use.reads.push_back(static_cast<std::uint16_t>(
             (line.guard_uniform ? first_uniform_predicate_place : first_predicate) + line.guard));
     }
-    const std::size_t first = writes_nothing(line.opcode) ? 0 : add_results(use, line);
-    for (std::size_t i = first; i < line.operands.size(); ++i) {
-        add_operand(use.reads, line.operands[i], words_of(line, static_cast<int>(i - first)));
+    if (reads_texture(line.opcode)) {
+        add_texture(use, line);
+    } else if (line.opcode == "SULD" || line.opcode == "SUST") {
+        add_surface(use, line);
+    } else {
+        const std::size_t first = writes_nothing(line.opcode) ? 0 : add_results(use, line);
+        for (std::size_t i = first; i < line.operands.size(); ++i) {
+            add_operand(use.reads, line.operands[i], words_of(line, static_cast<int>(i - first)));
+        }
     }
     for (unsigned board = 0; board < scoreboards; ++board) {
         if (((line.control.wait_mask >> board) & 1U) != 0) {

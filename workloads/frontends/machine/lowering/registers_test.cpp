@@ -240,6 +240,22 @@ TEST_CASE("addresses are read: pairs where they are wide, descriptors, and unifo
           Names{"R6", "R2", "R3", "UR4", "UR5", "P0"});
 }
 
+TEST_CASE("a read of a texture writes the components that it names, a surface has its coordinates in a row") {
+    CHECK(writes("TEX.LL RZ, R7, R6, R4, UR4, 0x0, 2D, 0x1") == Names{"R7"});
+    CHECK(reads("TEX.LL RZ, R7, R6, R4, UR4, 0x0, 2D, 0x1") == Names{"R6", "R7", "R4", "UR4"});
+    CHECK(writes("TEX.LL R10, R8, R6, R4, UR4, 0x0, 2D") == Names{"R8", "R9", "R10", "R11"});
+    CHECK(writes("TEX.LL R10, R8, R6, R4, UR4, 0x0, 2D, 0x7") == Names{"R8", "R9", "R10"});
+    CHECK(reads("TEX.LL RZ, R2, R4, R15, UR4, 0x0, 3D, 0x1") == Names{"R4", "R5", "R6", "R15", "UR4"});
+    CHECK(reads("TEX.LL RZ, R2, R4, R15, UR4, 0x0, ARRAY_2D, 0x1") == Names{"R4", "R5", "R6", "R15", "UR4"});
+    CHECK(reads("TLD.LZ RZ, R9, R2, UR4, 0x0, 1D, 0x1") == Names{"R2", "UR4"});
+    CHECK(writes("TLD4.R R6, R4, R4, UR4, 0x0, 2D") == Names{"R4", "R5", "R6", "R7"});
+    CHECK(writes("SULD.D.BA.2D.64.STRONG.SM.TRAP R0, [R2], UR4, 0x0") == Names{"R0", "R1"});
+    CHECK(reads("SULD.D.BA.2D.64.STRONG.SM.TRAP R0, [R2], UR4, 0x0") == Names{"R2", "R3", "UR4"});
+    CHECK(writes("SUST.D.BA.2D_ARRAY.STRONG.SM.TRAP [R16], R13, UR4, 0x0").empty());
+    CHECK(reads("SUST.D.BA.2D_ARRAY.STRONG.SM.TRAP [R16], R13, UR4, 0x0") ==
+          Names{"R16", "R17", "R18", "R13", "UR4"});
+}
+
 TEST_CASE("stores, reductions and control write no register") {
     for (const std::string_view text :
          {"STG.E desc[UR4][R2.64], R8", "ST.E desc[UR4][R2.64], R8", "STS [R2], R8", "STL [R2], R8",

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "workloads/frontends/machine/memory/textures.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -43,6 +45,10 @@ class DeviceMemory {
     /// The allocation nearest below or above the address, for messages.
     [[nodiscard]] const Allocation* nearest(std::uint64_t address) const;
 
+    /// The texture and surface objects that read it.
+    [[nodiscard]] TextureTable& textures() { return textures_; }
+    [[nodiscard]] const TextureTable& textures() const { return textures_; }
+
     [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
     [[nodiscard]] std::uint64_t used() const { return used_; }
     [[nodiscard]] const std::map<std::uint64_t, Allocation>& allocations() const { return allocations_; }
@@ -53,6 +59,7 @@ class DeviceMemory {
     std::uint64_t base_ = 0, capacity_ = 0, used_ = 0;
     std::map<std::uint64_t, Allocation> allocations_;  ///< by address
     std::map<std::uint64_t, std::uint64_t> holes_;     ///< free ranges: address and bytes
+    TextureTable textures_;
 };
 
 }  // namespace warptime::workloads::frontends::machine
