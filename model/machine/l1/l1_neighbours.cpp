@@ -19,7 +19,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <span>
+#include <utility>
 
 namespace warptime::model::machine {
 
@@ -54,9 +57,11 @@ struct Stream {
     std::size_t access = 0;
     double lines = 0.0;  ///< of an item; visits to lines where scattered
     bool scattered = false;
-    double among = 0.0;  ///< lines among which scattered ones fall
-    double parts = 1.0;  ///< visits that fill a line
-    double cells = 1.0;  ///< distinct slices of the kernel
+    double among = 0.0;                ///< lines among which scattered ones fall
+    std::int64_t first = 0, last = 0;  ///< places in the buffer from which these come
+    std::size_t region = 0;            ///< those of one number are the same places
+    double parts = 1.0;                ///< visits that fill a line
+    double cells = 1.0;                ///< distinct slices of the kernel
     Dependence dependence{};
 };
 
@@ -97,7 +102,7 @@ class Collector {
     Collector(const kernel::Kernel& kernel, const hw::Gpu& gpu, std::span<Stream> room)
         : kernel_(kernel), pieces_(pieces_of(gpu)), item_(kernel::typical_item(kernel)), room_(room) {}
 
-    [[nodiscard]] std::span<const Stream> run() {
+    [[nodiscard]] std::span<Stream> run() {
         for (const kernel::Role& role : kernel_.roles) {
             warps_ = static_cast<double>(role.warps) * (role.alternate ? 1 : role.instances);
             free_ = {};
@@ -165,6 +170,8 @@ class Collector {
                 access.distinct > 0 ? std::min(whole, static_cast<double>(access.distinct) * size) : whole;
             stream.scattered = true;
             stream.among = std::max(1.0, span / pieces_.line);
+            stream.last = buffer.elements();
+            if (access.pattern == kernel::PatternKind::listed) take_range(access, stream);
             stream.parts = std::max(1.0, touch.lines * pieces_.line / (touch.sectors * pieces_.sector));
         } else {
             const kernel::AccessOrigin origin = kernel::origin_of(kernel_, access);
@@ -188,6 +195,18 @@ class Collector {
         if (stream.lines > 0.0) room_[count_++] = stream;
     }
 
+    /// First and last place of the listed executions.
+    void take_range(const kernel::Access& access, Stream& stream) const {
+        const auto first = kernel_.address_list.begin() + access.pool_first;
+        stream.first = std::numeric_limits<std::int64_t>::max();
+        stream.last = -1;
+        for (auto place = first; place != first + access.pool_length; ++place) {
+            if (*place < 0) continue;
+            stream.first = std::min(stream.first, std::int64_t{*place});
+            stream.last = std::max(stream.last, std::int64_t{*place});
+        }
+    }
+
     [[nodiscard]] static double bytes_of_lanes(const kernel::Access& access, double size) {
         if (access.pattern == kernel::PatternKind::broadcast) return access.bytes;
         if (access.pattern != kernel::PatternKind::stride) return 32.0 * access.bytes;
@@ -207,6 +226,36 @@ class Collector {
     kernel::Freedom free_{};
     double warps_ = 0.0;
 };
+
+/// Numbers the regions of scattered streams. Streams of a buffer read the same places where half of the
+/// shorter range lies in the other one: rows of a table are regions of their own. Gives how many there are.
+std::size_t number_regions(const kernel::Kernel& kernel, std::span<Stream> streams) {
+    hw::SmallVector<std::size_t, 64> order(streams.size());
+    std::size_t scattered = 0;
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+        if (streams[i].scattered) order[scattered++] = i;
+    }
+    const auto buffer = [&](std::size_t i) { return kernel.accesses[streams[i].access].buffer; };
+    std::sort(order.begin(), order.begin() + scattered, [&](std::size_t a, std::size_t b) {
+        return std::pair(buffer(a), streams[a].first) < std::pair(buffer(b), streams[b].first);
+    });
+    std::size_t regions = 0;
+    std::int64_t first = 0, last = -1;
+    for (std::size_t k = 0; k < scattered; ++k) {
+        Stream& own = streams[order[k]];
+        const std::int64_t shorter = std::min(own.last - own.first, last - first);
+        const bool same =
+            k > 0 && buffer(order[k]) == buffer(order[k - 1]) && own.first <= last - shorter / 2;
+        if (!same) {
+            first = own.first;
+            last = own.last;
+            ++regions;
+        }
+        last = std::max(last, own.last);
+        own.region = regions - 1;
+    }
+    return regions;
+}
 
 /// Plain loads that may share lines with other items.
 std::size_t plain_loads(const kernel::Kernel& kernel) {
@@ -228,9 +277,9 @@ Neighbours::Neighbours(const kernel::Kernel& kernel, const hw::Gpu& gpu) {
     if (loads == 0) return;
     // Few enough stay in place, so that the evaluation of a tile allocates nothing.
     hw::SmallVector<Stream, 64> room_of_streams(loads);
-    const std::span<const Stream> streams =
-        Collector(kernel, gpu, std::span(room_of_streams.begin(), loads)).run();
+    const std::span<Stream> streams = Collector(kernel, gpu, std::span(room_of_streams.begin(), loads)).run();
     if (streams.empty()) return;
+    const std::size_t regions = number_regions(kernel, streams);
     const Occupancy resident = residency(kernel, limits_of(gpu));
     const double ctas = std::clamp(std::ceil(static_cast<double>(kernel.grid.volume()) / sms), 1.0,
                                    std::max(1.0, static_cast<double>(resident.ctas_per_sm)));
@@ -242,20 +291,19 @@ Neighbours::Neighbours(const kernel::Kernel& kernel, const hw::Gpu& gpu) {
         const double begin = std::floor(0.5 * (all - run));
         return std::min(stream.cells, runs.touched(begin, run).distinct(stream.dependence));
     };
-    // Distinct lines that so many items of an SM bring. Loads of one buffer at scattered places share them.
+    // Distinct lines that so many items of an SM bring. Loads of one region at scattered places share them.
     const auto brought = [&](double window) {
         double lines = 0.0;
-        hw::SmallVector<double, 16> visits(kernel.buffers.size()), among(kernel.buffers.size());
+        hw::SmallVector<double, 16> visits(regions), among(regions);
         for (const Stream& stream : streams) {
             if (stream.scattered) {
-                const auto b = static_cast<std::size_t>(kernel.accesses[stream.access].buffer);
-                visits[b] += stream.lines * window;
-                among[b] = std::max(among[b], stream.among);
+                visits[stream.region] += stream.lines * window;
+                among[stream.region] = std::max(among[stream.region], stream.among);
             } else {
                 lines += stream.lines * distinct_slices(window, cells_in(stream, window), sms);
             }
         }
-        for (std::size_t b = 0; b < visits.size(); ++b) lines += expected_distinct(visits[b], among[b]);
+        for (std::size_t r = 0; r < regions; ++r) lines += expected_distinct(visits[r], among[r]);
         return lines;
     };
     double window = items;
@@ -274,10 +322,7 @@ Neighbours::Neighbours(const kernel::Kernel& kernel, const hw::Gpu& gpu) {
         if (stream.scattered) {
             double visits = 0.0;
             for (const Stream& other : streams) {
-                if (other.scattered &&
-                    kernel.accesses[other.access].buffer == kernel.accesses[stream.access].buffer) {
-                    visits += other.lines;
-                }
+                if (other.scattered && other.region == stream.region) visits += other.lines;
             }
             missed = new_parts(items, window, visits, stream.among, stream.parts);
         } else if (window >= 1.0) {

@@ -55,6 +55,38 @@ TEST_CASE("scattered visits: new while nothing was there, none where all is reme
     CHECK(new_parts(1e9, 2.0, 100.0, 100.0, 4.0) == doctest::Approx(later).epsilon(1e-6));
 }
 
+TEST_CASE(
+    "loads of one buffer share the L1's lines where their places are the same, and not where they lie "
+    "apart") {
+    // Two loads of each warp fall among 128 kB, which the L1 holds; rows that lie apart are 256 kB together.
+    constexpr std::int64_t row = 131072;
+    const auto found = [](std::int64_t second_row) {
+        std::string addresses[2];
+        for (int load = 0; load < 2; ++load) {
+            for (int i = 0; i < 512; ++i) {
+                const std::int64_t place = (i * 37 % 512) * (row / 512) + load * second_row;
+                addresses[load] += " " + std::to_string(place);
+            }
+        }
+        const kernel::Kernel kernel = kernel::parse_text(
+            "kernel \"k\"\n  grid 26400 1 1\n  cta 256 1 1\n  resources registers=32\n"
+            "  schedule one_per_cta tiles=26400\n  buffer \"b\" dtype=int8 extent=16777216\n  addresses" +
+            addresses[0] + addresses[1] +
+            "\n  role \"r\" warps=8\n    op 0 ld_global\n"
+            "      access read b listed origin={0} bytes=4 distinct=131072 pool_length=512\n"
+            "    op 1 ld_global\n"
+            "      access read b listed origin={0} bytes=4 distinct=131072 pool_first=512 pool_length=512\n"
+            "  end\nend\n");
+        const Neighbours neighbours(kernel, gpu());
+        CHECK(neighbours.found(0) == doctest::Approx(neighbours.found(1)));
+        return neighbours.found(0);
+    };
+    const double together = found(0), apart = found(row), half = found(row / 4);
+    CHECK(together > 0.9);
+    CHECK(apart < 0.7 * together);
+    CHECK(half == doctest::Approx(together));
+}
+
 TEST_CASE("CTAs find what their place does not depend on, and nothing of their own rows") {
     // Ten CTAs an SM read the same row: one of ten misses.
     const Neighbours same(rows(1320, "128*warp"), gpu());
