@@ -136,6 +136,36 @@ TEST_CASE("L1 of one SM: lines of the requests, one a cycle") {
     check_cycles(stream(InstructionClass::ld_global, 1, 16, 300, 4, 16, true), 300.0 * 16 * 4 * 4, gpu);
 }
 
+/// The same loads through the texture unit.
+mk::Kernel through_textures(mk::Kernel kernel, double passes) {
+    for (mk::Op& op : kernel.ops) {
+        if (op.cls == InstructionClass::ld_global) op.texture_passes = passes;
+    }
+    return kernel;
+}
+
+TEST_CASE("texture units of one SM: lanes of the reads' passes, so many a cycle") {
+    auto gpu = teaching_gpu();
+    gpu.l2.port_bandwidth = BytesPerCycle(1e6);
+    gpu.l2.sm_bandwidth = BytesPerCycle(1e6);
+    check_period(
+        [](std::int64_t trips) {
+            return through_textures(stream(InstructionClass::ld_global, 1, 16, trips, 4, 16, true), 2.5);
+        },
+        100, 16 * 4 * 2.5 * 32.0 / gpu.texture.lanes.value(), gpu);
+}
+
+TEST_CASE("a read through the texture unit takes its latency and passes beyond a load") {
+    const auto gpu = teaching_gpu();
+    const mk::Kernel loads = stream(InstructionClass::ld_global, 1, 1, 500, 1, 4, true);
+    const Times plain = times_of(loads, gpu, at_fixed_clock());
+    const Times read = times_of(through_textures(loads, 1.5), gpu, at_fixed_clock());
+    const double expected =
+        500.0 * (gpu.latency.texture.value() + 1.5 * 32.0 / gpu.texture.lanes.value()) / clock_hz;
+    check_near(read.analytical - plain.analytical, expected);
+    check_near(read.simulation - plain.simulation, expected);
+}
+
 TEST_CASE("DRAM: bytes / (bandwidth x efficiency)") {
     const auto gpu = gpu_of_wide_sms();
     const double bytes = 132.0 * 8 * 8 * 16 * 4 * 512;

@@ -1142,8 +1142,8 @@ class Lowering {
         }
         access.bounds = mk::Bounds::clip;
         const AssemblyLine& text = line(instruction);
-        // Copies to shared memory that pass by the L1: cp.async.cg.
-        if (text.has("STRONG") || text.has("SYS") || text.has("GPU") || text.has("BYPASS")) {
+        // Copies to shared memory that pass by the L1: cp.async.cg. The threads of an SM share its L1.
+        if ((text.has("STRONG") && !text.has("SM")) || text.has("SYS") || text.has("GPU") || text.has("BYPASS")) {
             access.cache = mk::CachePolicy::cg;
         } else if (text.has("EF")) {
             access.cache = mk::CachePolicy::cs;
@@ -1197,6 +1197,7 @@ class Lowering {
         } else {
             set_pattern(access, *pattern);
             access.origin[0] = index_of(*origin);
+            if (sample.space != AccessSpace::shared) spread_lanes(instruction, access);
         }
         builder_.access(access);
     }
@@ -1399,6 +1400,18 @@ class Lowering {
         fit.coefficients.insert(fit.coefficients.end(), fitted->coefficients.begin(),
                                 fitted->coefficients.end());
         return fit;
+    }
+
+    /// Lanes of a row that data have chosen lie anywhere in it and touch most of its sectors: the op counts
+    /// as so much of a row as it touches.
+    void spread_lanes(std::uint32_t instruction, const mk::Access& access) {
+        mk::Op& op = kernel_.ops.back();
+        if (access.pattern != mk::PatternKind::contiguous || op.active >= 1.0) return;
+        const double row = std::max(1.0, static_cast<double>(lanes_per_warp * access.bytes) /
+                                             static_cast<double>(input_.cache.sector));
+        const double rows = static_cast<double>(input_.counts->instructions[instruction].warps) * row;
+        const auto touched = static_cast<double>(input_.counts->accesses[instruction].sectors);
+        if (rows > 0.0) op.active = std::clamp(touched / rows, op.active, 1.0);
     }
 
     static void set_pattern(mk::Access& access, const LanePattern& pattern) {

@@ -334,6 +334,33 @@ TEST_CASE("an access whose first lanes do not take part has its place by lane 0 
     CHECK(ops_of(kernel, InstructionClass::ld_global).at(0).active == doctest::Approx(0.875));
 }
 
+TEST_CASE("lanes that data choose touch the sectors of the whole row; lanes at its end touch theirs alone") {
+    const Buffer buffer(4096);
+    const auto active = [&buffer](const std::string& condition) {
+        const Program program({"S2R R0, SR_TID.X", "LOP3.LUT R1, R0, 0x3, RZ, 0xc0, !PT", condition,
+                               "IMAD.WIDE.U32 R6, R0, 0x4, c[0x0][0x210]", "@P0 LDG.E R12, desc[UR4][R6.64]"},
+                              with_parameters(1));
+        const mk::Kernel kernel = lowered(program, launch(2, 32), {buffer.address()});
+        CHECK(kernel.accesses.at(0).pattern == mk::PatternKind::contiguous);
+        return ops_of(kernel, InstructionClass::ld_global).at(0).active;
+    };
+    // Two lanes of four: four in each of the four sectors of 32 bytes.
+    CHECK(active("ISETP.LT.AND P0, PT, R1, 0x2, PT") == doctest::Approx(1.0));
+    // Eight lanes at the begin of the row are one sector.
+    CHECK(active("ISETP.LT.AND P0, PT, R0, 0x8, PT") == doctest::Approx(0.25));
+}
+
+TEST_CASE("what an SM's threads share looks in its L1") {
+    const Buffer buffer(4096);
+    const auto cache = [&buffer](const std::string& load) {
+        const Program program({"S2R R0, SR_TID.X", "IMAD.WIDE.U32 R2, R0, 0x4, c[0x0][0x210]", load},
+                              with_parameters(1));
+        return lowered(program, one_cta(32), {buffer.address()}).accesses.at(0).cache;
+    };
+    CHECK(cache("LDG.E.STRONG.SM R9, desc[UR4][R2.64]") == mk::CachePolicy::ca);
+    CHECK(cache("LDG.E.STRONG.GPU R9, desc[UR4][R2.64]") == mk::CachePolicy::cg);
+}
+
 TEST_CASE("addresses that follow no function are listed, and lanes that do not take part are -1") {
     CHECK(rc::check("a gather", [] {
         const Buffer indices(some_words(any_below(1000)));
