@@ -17,6 +17,7 @@ import concurrent.futures
 import csv
 import io
 import math
+import re
 import statistics
 import subprocess
 import sys
@@ -148,15 +149,17 @@ def run(program: str, options: argparse.Namespace, times: Rows, counters: Rows) 
 
 def same_output(left: str, right: str) -> bool:
     """Digests agree: integers exactly, sums and samples of reals within 1e-5 of their scale."""
-    mine, theirs = left.split(), right.split()
-    if mine[:4] != theirs[:4] or len(mine) != len(theirs):
+    # The name may have several words.
+    form = re.compile(r"output (.+?) real (\d+) (.+)")
+    own, other = form.fullmatch(left), form.fullmatch(right)
+    if own is None or other is None:
+        return left == right
+    mine, theirs = ([float(number) for number in text[3].split()] for text in (own, other))
+    if own.groups()[:2] != other.groups()[:2] or len(mine) != len(theirs):
         return False
-    if mine[2] == "integer":
-        return mine == theirs
-    count = max(int(mine[3]), 1)
-    scale = abs(float(theirs[5])) / count
-    sums = abs(float(mine[4]) - float(theirs[4])) <= 1e-5 * abs(float(theirs[5])) + 1e-30
-    values = all(abs(float(a) - float(b)) <= 1e-5 * max(abs(float(b)), scale) for a, b in zip(mine[6:], theirs[6:]))
+    scale = abs(theirs[1]) / max(int(own[2]), 1)
+    sums = abs(mine[0] - theirs[0]) <= 1e-5 * abs(theirs[1]) + 1e-30
+    values = all(abs(a - b) <= 1e-5 * max(abs(b), scale) for a, b in zip(mine[2:], theirs[2:]))
     return sums and values
 
 
