@@ -1143,7 +1143,8 @@ class Lowering {
         access.bounds = mk::Bounds::clip;
         const AssemblyLine& text = line(instruction);
         // Copies to shared memory that pass by the L1: cp.async.cg. The threads of an SM share its L1.
-        if ((text.has("STRONG") && !text.has("SM")) || text.has("SYS") || text.has("GPU") || text.has("BYPASS")) {
+        if ((text.has("STRONG") && !text.has("SM")) || text.has("SYS") || text.has("GPU") ||
+            text.has("BYPASS")) {
             access.cache = mk::CachePolicy::cg;
         } else if (text.has("EF")) {
             access.cache = mk::CachePolicy::cs;
