@@ -27,7 +27,7 @@ fi
 compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[^=]*=//p' "$build/CMakeCache.txt")
 rm -rf "$build/wheel"
 log=$build/wheel.log
-# What is tested here alone has the build's own instructions, so that its objects serve; a wheel runs anywhere.
+# What is tested here alone has the build's own instructions, so that ccache finds its objects; a wheel runs anywhere.
 vectors=OFF
 [ "${2:-}" = --wheel ] || vectors=$(sed -n 's/^WARPTIME_HOST_VECTORS:[^=]*=//p' "$build/CMakeCache.txt")
 # --no-index: what an isolated build would fetch is here already.

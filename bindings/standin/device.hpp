@@ -64,6 +64,7 @@ enum class Status : int {
     memory_allocation = 2,
     invalid_configuration = 9,
     invalid_symbol = 13,
+    invalid_filter_setting = 26,
     invalid_device_function = 98,
     no_kernel_image = 209,
     illegal_address = 700,

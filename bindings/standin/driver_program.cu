@@ -312,7 +312,7 @@ static void modules(const char* image) {
 
     unsigned kernels = 0;
     DO(cuModuleGetFunctionCount(&kernels, loaded));
-    EXPECT(kernels == 10);
+    EXPECT(kernels == 12);
     DO(cuModuleUnload(loaded));
     EXPECT_ERROR(cuLaunchKernel(function, 1, 1, 1, n, 1, 1, 0, nullptr, arguments, nullptr),
                  CUDA_ERROR_INVALID_HANDLE);
@@ -727,6 +727,126 @@ static void children(const char* program, const char* image) {
     launch_add(load(image));
 }
 
+__global__ void read_texels(cudaTextureObject_t texture, const float2* places, float* values) {
+    values[threadIdx.x] = tex2D<float>(texture, places[threadIdx.x].x, places[threadIdx.x].y);
+}
+__global__ void read_layers(cudaTextureObject_t texture, float* values) {
+    values[threadIdx.x] = tex1DLayered<float>(texture, static_cast<float>(threadIdx.x) + 0.5F, 2);
+}
+
+static float read_at(cudaTextureObject_t texture, float x, float y) {
+    float2* places = nullptr;
+    float *values = nullptr, value = 0.0F;
+    const float2 place{x, y};
+    DO(cudaMalloc(&places, sizeof place));
+    DO(cudaMalloc(&values, sizeof value));
+    DO(cudaMemcpy(places, &place, sizeof place, cudaMemcpyHostToDevice));
+    read_texels<<<1, 1>>>(texture, places, values);
+    DO(cudaMemcpy(&value, values, sizeof value, cudaMemcpyDeviceToHost));
+    DO(cudaFree(places));
+    DO(cudaFree(values));
+    return value;
+}
+
+/// Arrays of texels: parts of them copied in and out, how coordinates outside are read, and wrong arguments.
+static void textures() {
+    constexpr int width = 37, height = 21;
+    std::vector<float> texels(width * height), back(texels.size());
+    for (std::size_t i = 0; i < texels.size(); ++i) texels[i] = static_cast<float>(i);
+    const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    cudaArray_t array = nullptr;
+    DO(cudaMallocArray(&array, &format, width, height));
+    const std::size_t row = width * sizeof(float);
+    DO(cudaMemcpy2DToArray(array, 0, 0, texels.data(), row, row, height, cudaMemcpyHostToDevice));
+    DO(cudaMemcpy2DFromArray(back.data(), row, array, 0, 0, row, height, cudaMemcpyDeviceToHost));
+    EXPECT(back == texels);
+    // Five texels of three rows, from column 9 and row 6 on.
+    std::vector<float> part(15);
+    DO(cudaMemcpy2DFromArray(part.data(), 20, array, 36, 6, 20, 3, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 15; ++i) EXPECT(part[i] == texels[(6 + i / 5) * width + 9 + i % 5]);
+    EXPECT_ERROR(cudaMemcpy2DFromArray(part.data(), 20, array, row - 16, 6, 20, 3, cudaMemcpyDeviceToHost),
+                 cudaErrorInvalidValue);
+    EXPECT_ERROR(cudaMemcpy2DFromArray(part.data(), 16, array, 36, 6, 20, 3, cudaMemcpyDeviceToHost),
+                 cudaErrorInvalidValue);
+    cudaChannelFormatDesc told{};
+    cudaExtent extent{};
+    unsigned flags = 7;
+    DO(cudaArrayGetInfo(&told, &extent, &flags, array));
+    EXPECT(told.x == 32 && told.y == 0 && extent.width == width && extent.height == height &&
+           extent.depth == 0);
+    EXPECT(flags == 0);
+
+    // Without a word on it coordinates count texels, and those outside are read at the edge.
+    cudaResourceDesc resource{};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    cudaTextureDesc how{};
+    cudaTextureObject_t texture = 0;
+    DO(cudaCreateTextureObject(&texture, &resource, &how, nullptr));
+    EXPECT(read_at(texture, -3.5F, 4.5F) == texels[4 * width]);
+    EXPECT(read_at(texture, width + 6.5F, 4.5F) == texels[4 * width + width - 1]);
+    DO(cudaDestroyTextureObject(texture));
+    EXPECT_ERROR(cudaDestroyTextureObject(texture), cudaErrorInvalidValue);
+    // From 0 to 1 they come again, or go back.
+    how.normalizedCoords = 1;
+    DO(cudaCreateTextureObject(&texture, &resource, &how, nullptr));
+    EXPECT(read_at(texture, 2.0F + 3.5F / width, 4.5F / height) == texels[4 * width + 3]);
+    DO(cudaDestroyTextureObject(texture));
+    how.addressMode[0] = cudaAddressModeMirror;
+    DO(cudaCreateTextureObject(&texture, &resource, &how, nullptr));
+    EXPECT(read_at(texture, 7.0F + 3.5F / width, 4.5F / height) == texels[4 * width + width - 4]);
+    DO(cudaDestroyTextureObject(texture));
+
+    // Layers of lines.
+    cudaArray_t lines = nullptr;
+    DO(cudaMalloc3DArray(&lines, &format, make_cudaExtent(width, 0, 3), cudaArrayLayered));
+    cudaMemcpy3DParms copy{};
+    copy.srcPtr = make_cudaPitchedPtr(texels.data(), row, width, 1);
+    copy.dstArray = lines;
+    copy.extent = make_cudaExtent(width, 1, 3);
+    copy.kind = cudaMemcpyHostToDevice;
+    DO(cudaMemcpy3D(&copy));
+    DO(cudaArrayGetInfo(nullptr, &extent, nullptr, lines));
+    EXPECT(extent.height == 0 && extent.depth == 3);
+    resource.res.array.array = lines;
+    how = {};
+    DO(cudaCreateTextureObject(&texture, &resource, &how, nullptr));
+    float* values = nullptr;
+    DO(cudaMalloc(&values, 128));
+    read_layers<<<1, 32>>>(texture, values);
+    DO(cudaMemcpy(back.data(), values, 128, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 32; ++i) EXPECT(back[i] == texels[2 * width + i]);
+    DO(cudaFreeArray(lines));
+    EXPECT_ERROR(cudaFreeArray(lines), cudaErrorInvalidValue);
+    EXPECT_ERROR(cudaCreateTextureObject(&texture, &resource, &how, nullptr), cudaErrorInvalidValue);
+
+    // Rows in plain memory, and what is no texture.
+    resource = {};
+    resource.resType = cudaResourceTypePitch2D;
+    resource.res.pitch2D = {values, format, 8, 2, 64};
+    DO(cudaCreateTextureObject(&texture, &resource, &how, nullptr));
+    EXPECT(read_at(texture, 3.5F, 1.5F) == texels[2 * width + 19]);
+    resource.res.pitch2D.height = 5;
+    EXPECT_ERROR(cudaCreateTextureObject(&texture, &resource, &how, nullptr), cudaErrorInvalidValue);
+    resource.res.pitch2D = {values, format, 8, 2, 16};
+    EXPECT_ERROR(cudaCreateTextureObject(&texture, &resource, &how, nullptr), cudaErrorInvalidValue);
+    resource.res.pitch2D = {values, cudaCreateChannelDesc<int>(), 8, 2, 64};
+    how.filterMode = cudaFilterModeLinear;
+    EXPECT_ERROR(cudaCreateTextureObject(&texture, &resource, &how, nullptr), cudaErrorInvalidFilterSetting);
+    const cudaChannelFormatDesc three = cudaCreateChannelDesc(8, 8, 8, 0, cudaChannelFormatKindUnsigned);
+    EXPECT_ERROR(cudaMallocArray(&lines, &three, 8, 8), cudaErrorInvalidValue);
+    EXPECT_ERROR(cudaMalloc3DArray(&lines, &format, make_cudaExtent(8, 0, 4), 0), cudaErrorInvalidValue);
+    (void)cudaGetLastError();
+    // Memory that is gone ends the kernel that reads it.
+    float2* places = nullptr;
+    float* result = nullptr;
+    DO(cudaMalloc(&places, sizeof *places));
+    DO(cudaMalloc(&result, sizeof *result));
+    DO(cudaFree(values));
+    read_texels<<<1, 1>>>(texture, places, result);
+    EXPECT(cudaDeviceSynchronize() != cudaSuccess);
+}
+
 int main(int count, char** arguments) {
     EXPECT(count == 3);
     const std::string scenario = arguments[1];
@@ -741,6 +861,8 @@ int main(int count, char** arguments) {
         library(image);
     } else if (scenario == "tensor_map") {
         tensor_map(image);
+    } else if (scenario == "textures") {
+        textures();
     } else if (scenario == "entry_point") {
         entry_point();
     } else if (scenario == "opened") {

@@ -4,7 +4,8 @@
 // Declarations are written out here, since CUDA's headers need not be installed; the names and signatures are
 // those of the CUDA Runtime API, version 13.0. Work is done when a function returns, so streams and events
 // have nothing to wait for.
-#include "bindings/standin/runtime_error.hpp"
+#include "bindings/standin/runtime_api.hpp"
+
 #include "hw/error.hpp"
 
 #include <algorithm>
@@ -13,8 +14,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <vector>
-
-#define WARPTIME_CUDA extern "C" __attribute__((visibility("default")))
 
 // The names are those of CUDA, and addresses of the stand-in device are places of this process.
 // NOLINTBEGIN(bugprone-reserved-identifier, performance-no-int-to-ptr)
@@ -59,10 +58,7 @@ int warptime::standin::failed(Status status) {
 namespace {
 
 using warptime::standin::failed;
-
-std::lock_guard<std::recursive_mutex> locked() {
-    return std::lock_guard<std::recursive_mutex>(warptime::standin::device_guard());
-}
+using warptime::standin::locked;
 
 int launch(const KernelHandle* kernel, Dim3 grid, Dim3 block, void** arguments, std::size_t shared,
            bool cooperative, Dim3 cluster = {1, 1, 1}) {

@@ -177,6 +177,16 @@ class Programs(unittest.TestCase):
                 if scenario == "tensor_map":
                     self.assertEqual(self.names(launches)[4:], ["memcpy", "copy_box_by_own_map", "memcpy"])
 
+    def test_textures(self) -> None:
+        for linked in ["static", "shared"]:
+            with self.subTest(linked=linked):
+                result = self.start(f"./{linked}", "textures", "image.cubin")
+                self.assertIn("right\n", result.stderr)
+                launches = [launch for launch in self.launches(result, 3) if launch["kind"] == "kernel"]
+                self.assertEqual(set(self.names(launches)), {"read_texels", "read_layers"})
+                self.assertIn("reach beyond the allocations", launches[-1]["error"])
+                self.assertEqual({launch["error"] for launch in launches[:-1]}, {""})
+
     def test_the_driver_is_found_by_its_name(self) -> None:
         self.assertEqual(self.names(self.right("opened")), ADDITION)
         # A program that is not linked with it; 1: it launches nothing to predict.

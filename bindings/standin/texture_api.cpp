@@ -3,16 +3,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Not provided: mipmaps, cubes, sRGB. Structures are those of the CUDA Runtime API, version 13.0.
-#include "bindings/standin/runtime_error.hpp"
+#include "bindings/standin/runtime_api.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <optional>
-
-#define WARPTIME_CUDA extern "C" __attribute__((visibility("default")))
+#include <set>
+#include <utility>
 
 // The names are those of CUDA, and addresses of the stand-in device are places of this process.
 // NOLINTBEGIN(performance-no-int-to-ptr)
@@ -21,6 +22,7 @@ namespace {
 
 using warptime::standin::device;
 using warptime::standin::failed;
+using warptime::standin::locked;
 using warptime::standin::Status;
 namespace machine = warptime::workloads::frontends::machine;
 
@@ -42,7 +44,10 @@ struct PitchedPointer {
 struct Image {
     machine::TexelArray array;
     ChannelFormat format;
+    Extent extent;
     unsigned flags;
+    /// Layers of lines are kept as rows of one image.
+    [[nodiscard]] bool layers_as_rows() const { return array.dimensions == 1; }
 };
 struct Copy3D {
     Image* from_image;
@@ -81,10 +86,20 @@ struct TextureDescription {
     int normalized;
 };
 
+// As CUDA's headers have them on a host of 64 bits.
+static_assert(sizeof(Copy3D) == 160 && offsetof(Copy3D, to_image) == 64 && offsetof(Copy3D, kind) == 152);
+static_assert(offsetof(Resource, of) == 8 && offsetof(Resource, of.rows.pitch) == 56);
+static_assert(offsetof(TextureDescription, border) == 24 && offsetof(TextureDescription, normalized) == 40);
+
 constexpr unsigned layered = 1, cube = 4;
 
-std::lock_guard<std::recursive_mutex> locked() {
-    return std::lock_guard<std::recursive_mutex>(warptime::standin::device_guard());
+/// Images that the program has made and not freed.
+std::set<const Image*>& images() {
+    static auto* const all = new std::set<const Image*>;
+    return *all;
+}
+bool is_image(const Image* image) {
+    return images().contains(image);
 }
 
 /// The format of texels; no channels where the hardware has none of the kind.
@@ -99,8 +114,11 @@ machine::TexelFormat format_of(const ChannelFormat& channels) {
     const bool real = channels.kind == 2;
     const bool size = channels.x == 32 || channels.x == 16 || (channels.x == 8 && !real);
     if (one_size && size && channels.kind >= 0 && channels.kind <= 2) {
-        for (const int bits : {channels.x, channels.y, channels.z, channels.w})
-            format.channels += bits > 0 ? 1 : 0;
+        // Three channels, or one that is left out, are no format of the hardware.
+        const bool four = channels.z > 0 && channels.w > 0 && channels.y > 0;
+        const bool two = channels.y > 0 && channels.z == 0 && channels.w == 0;
+        const bool one = channels.y == 0 && channels.z == 0 && channels.w == 0;
+        format.channels = four ? 4 : two ? 2 : one ? 1 : 0;
     }
     return format;
 }
@@ -109,8 +127,11 @@ int make_image(Image** image, const ChannelFormat* channels, Extent extent, unsi
     const auto lock = locked();
     device().use_runtime();
     const machine::TexelFormat format = channels == nullptr ? machine::TexelFormat{} : format_of(*channels);
-    if (image == nullptr || channels == nullptr || format.channels == 0 || format.channels == 3 ||
-        extent.width == 0) {
+    constexpr std::size_t most = 131072;
+    const bool too_large = std::max({extent.width, extent.height, extent.depth}) > most;
+    const bool layers_of_lines = extent.height == 0 && extent.depth > 0;
+    if (image == nullptr || channels == nullptr || format.channels == 0 || extent.width == 0 || too_large ||
+        (layers_of_lines && (flags & layered) == 0)) {
         return failed(Status::invalid_value);
     }
     if ((flags & cube) != 0) return failed(Status::not_supported);
@@ -126,10 +147,12 @@ int make_image(Image** image, const ChannelFormat* channels, Extent extent, unsi
     // Layers of lines: the place of a layer is the second coordinate.
     if (array.dimensions == 1 && layers) std::swap(array.size[1], array.size[2]);
     made->format = *channels;
+    made->extent = extent;
     made->flags = flags;
     const auto address = device().memory().allocate(array.bytes());
     if (!address) return failed(Status::memory_allocation);
     array.address = *address;
+    images().insert(made.get());
     *image = made.release();  // The program owns it until cudaFreeArray.
     return 0;
 }
@@ -144,17 +167,27 @@ struct Side {
     [[nodiscard]] std::byte* place(std::size_t byte, std::size_t y, std::size_t z) const {
         if (image == nullptr) return memory + (at.z + z) * pitch * rows + (at.y + y) * pitch + at.x + byte;
         const auto bytes = static_cast<std::size_t>(image->array.format.bytes());
-        const std::size_t x = (at.x + byte) / bytes;
-        const std::uint64_t texel =
-            image->array.place(static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(at.y + y),
-                               static_cast<std::uint32_t>(at.z + z));
-        return reinterpret_cast<std::byte*>(texel) + (at.x + byte) % bytes;
+        const auto x = static_cast<std::uint32_t>((at.x + byte) / bytes);
+        auto row = static_cast<std::uint32_t>(at.y + y), slice = static_cast<std::uint32_t>(at.z + z);
+        if (image->layers_as_rows()) row = std::exchange(slice, 0);
+        return reinterpret_cast<std::byte*>(image->array.place(x, row, slice)) + (at.x + byte) % bytes;
     }
     [[nodiscard]] bool holds(std::size_t bytes, std::size_t height, std::size_t depth) const {
-        if (image == nullptr) return memory != nullptr || bytes * height * depth == 0;
+        const auto within = [](std::size_t first, std::size_t count, std::size_t all) {
+            return first <= all && count <= all - first;
+        };
+        if (image == nullptr) return memory != nullptr && (height * depth < 2 || within(at.x, bytes, pitch));
+        if (!is_image(image)) return false;
         const auto texel = static_cast<std::size_t>(image->array.format.bytes());
-        return at.x + bytes <= texel * image->array.size[0] && at.y + height <= image->array.size[1] &&
-               at.z + depth <= image->array.size[2] && bytes % texel == 0 && at.x % texel == 0;
+        std::size_t most_rows = image->array.size[1], most_slices = image->array.size[2];
+        if (image->layers_as_rows()) std::swap(most_rows, most_slices);
+        return within(at.x, bytes, texel * image->array.size[0]) && within(at.y, height, most_rows) &&
+               within(at.z, depth, most_slices) && bytes % texel == 0 && at.x % texel == 0;
+    }
+    /// Bytes from a place of a row that lie side by side: blocks keep 16 together.
+    [[nodiscard]] std::size_t run(std::size_t byte, std::size_t left) const {
+        constexpr std::size_t together = 16;
+        return image == nullptr ? left : std::min(left, together - (at.x + byte) % together);
     }
 };
 
@@ -163,16 +196,14 @@ int copy(const Side& to, const Side& from, std::size_t bytes, std::size_t height
          int kind) {
     const auto lock = locked();
     device().use_runtime();
+    if (bytes * height * depth == 0) return 0;
     if (!to.holds(bytes, height, depth) || !from.holds(bytes, height, depth))
         return failed(Status::invalid_value);
-    std::size_t piece = bytes;
-    for (const Side* side : {&to, &from}) {
-        if (side->image != nullptr)
-            piece = std::min(piece, static_cast<std::size_t>(side->image->array.format.bytes()));
-    }
     for (std::size_t z = 0; z < depth; ++z) {
         for (std::size_t y = 0; y < height; ++y) {
+            std::size_t piece = 0;
             for (std::size_t x = 0; x < bytes; x += piece) {
+                piece = std::min(to.run(x, bytes - x), from.run(x, bytes - x));
                 std::memcpy(to.place(x, y, z), from.place(x, y, z), piece);
             }
         }
@@ -189,6 +220,12 @@ int copy(const Side& to, const Side& from, std::size_t bytes, std::size_t height
 int copy_boxes(const Copy3D* what) {
     if (what == nullptr) return failed(Status::invalid_value);
     Image* const image = what->to_image != nullptr ? what->to_image : what->from_image;
+    for (const Image* own : {what->to_image, what->from_image}) {
+        if (own != nullptr && !is_image(own)) return failed(Status::invalid_value);
+    }
+    const bool both = what->to_image != nullptr && what->from_image != nullptr;
+    if (both && what->to_image->array.format.bytes() != what->from_image->array.format.bytes())
+        return failed(Status::invalid_value);
     // Widths and places count texels where an image takes part, and bytes otherwise.
     const std::size_t unit = image == nullptr ? 1 : static_cast<std::size_t>(image->array.format.bytes());
     const auto side = [&](Image* own, Position at, const PitchedPointer& memory) {
@@ -200,30 +237,31 @@ int copy_boxes(const Copy3D* what) {
                 what->extent.height, what->extent.depth, what->kind);
 }
 
-/// Texels of a resource; nullopt where the stand-in has no such kind.
+/// Texels of a resource; none where it names no memory of the program, or not enough of it.
 std::optional<machine::TexelArray> texels_of(const Resource& resource) {
-    machine::TexelArray array;
-    if (resource.kind == Resource::image && resource.of.array != nullptr) return resource.of.array->array;
-    if (resource.kind == Resource::line) {
-        array.format = format_of(resource.of.line.format);
-        if (array.format.channels == 0) return std::nullopt;
-        array.address = reinterpret_cast<std::uint64_t>(resource.of.line.memory);
-        array.size[0] =
-            static_cast<std::uint32_t>(resource.of.line.bytes / static_cast<unsigned>(array.format.bytes()));
-        return array;
+    if (resource.kind == Resource::image) {
+        return is_image(resource.of.array) ? std::optional(resource.of.array->array) : std::nullopt;
     }
-    if (resource.kind == Resource::rows) {
+    const bool line = resource.kind == Resource::line;
+    machine::TexelArray array;
+    array.format = format_of(line ? resource.of.line.format : resource.of.rows.format);
+    if (array.format.channels == 0) return std::nullopt;
+    const auto texel = static_cast<std::uint64_t>(array.format.bytes());
+    if (line) {
+        array.address = reinterpret_cast<std::uint64_t>(resource.of.line.memory);
+        array.size[0] = static_cast<std::uint32_t>(resource.of.line.bytes / texel);
+    } else {
         array.layout = machine::TexelArray::Layout::rows;
-        array.format = format_of(resource.of.rows.format);
-        if (array.format.channels == 0) return std::nullopt;
         array.address = reinterpret_cast<std::uint64_t>(resource.of.rows.memory);
         array.dimensions = 2;
         array.size = {static_cast<std::uint32_t>(resource.of.rows.width),
                       static_cast<std::uint32_t>(resource.of.rows.height), 1};
         array.row_bytes = resource.of.rows.pitch;
-        return array;
+        if (array.row_bytes < array.size[0] * texel) return std::nullopt;
     }
-    return std::nullopt;
+    const machine::Allocation* const holder = device().memory().find(array.address);
+    const bool there = holder != nullptr && array.address + array.bytes() <= holder->address + holder->bytes;
+    return array.size[0] > 0 && array.size[1] > 0 && there ? std::optional(array) : std::nullopt;
 }
 
 }  // namespace
@@ -242,21 +280,21 @@ WARPTIME_CUDA int cudaMalloc3DArray(Image** image, const ChannelFormat* format, 
 WARPTIME_CUDA int cudaFreeArray(Image* image) {
     const auto lock = locked();
     if (image == nullptr) return 0;
+    if (images().erase(image) == 0) return failed(Status::invalid_value);
     const std::unique_ptr<Image> owned(image);
     return device().memory().free(owned->array.address) ? 0 : failed(Status::invalid_value);
 }
 WARPTIME_CUDA int cudaArrayGetInfo(ChannelFormat* format, Extent* extent, unsigned* flags, Image* image) {
-    if (image == nullptr) return failed(Status::invalid_value);
+    const auto lock = locked();
+    if (!is_image(image)) return failed(Status::invalid_value);
     if (format != nullptr) *format = image->format;
-    if (extent != nullptr) {
-        *extent = {image->array.size[0], image->array.dimensions > 1 ? image->array.size[1] : 0U,
-                   image->array.size[2] > 1 ? image->array.size[2] : 0U};
-    }
+    if (extent != nullptr) *extent = image->extent;
     if (flags != nullptr) *flags = image->flags;
     return 0;
 }
 WARPTIME_CUDA int cudaGetChannelDesc(ChannelFormat* format, const Image* image) {
-    if (format == nullptr || image == nullptr) return failed(Status::invalid_value);
+    const auto lock = locked();
+    if (format == nullptr || !is_image(image)) return failed(Status::invalid_value);
     *format = image->format;
     return 0;
 }
@@ -296,11 +334,18 @@ WARPTIME_CUDA int cudaCreateTextureObject(std::uint64_t* texture, const Resource
     const auto lock = locked();
     device().use_runtime();
     if (texture == nullptr || resource == nullptr || how == nullptr) return failed(Status::invalid_value);
+    if (resource->kind == Resource::mipmapped || how->srgb != 0 || view != nullptr)
+        return failed(Status::not_supported);
     const auto texels = texels_of(*resource);
-    if (!texels || how->srgb != 0 || view != nullptr) return failed(Status::not_supported);
+    if (!texels) return failed(Status::invalid_value);
+    const bool reals = texels->format.kind == machine::TexelFormat::Kind::real || how->read_mode == 1;
+    if (how->filter == 1 && !reals) return failed(Status::invalid_filter_setting);
     machine::Texture made{*texels, {}};
     for (std::size_t d = 0; d < made.sampler.outside.size(); ++d) {
-        made.sampler.outside[d] = static_cast<machine::Sampler::Outside>(std::clamp(how->outside[d], 0, 3));
+        // Only coordinates from 0 to 1 come again or go back.
+        constexpr int clamps = 1, is_border = 3;
+        const int outside = how->normalized == 0 && how->outside[d] != is_border ? clamps : how->outside[d];
+        made.sampler.outside[d] = static_cast<machine::Sampler::Outside>(std::clamp(outside, 0, is_border));
     }
     made.sampler.border = how->border;
     made.sampler.linear = how->filter == 1;
@@ -318,7 +363,7 @@ WARPTIME_CUDA int cudaCreateSurfaceObject(std::uint64_t* surface, const Resource
     const auto lock = locked();
     device().use_runtime();
     if (surface == nullptr || resource == nullptr) return failed(Status::invalid_value);
-    if (resource->kind != Resource::image || resource->of.array == nullptr)
+    if (resource->kind != Resource::image || !is_image(resource->of.array))
         return failed(Status::invalid_value);
     *surface = device().memory().textures().add({resource->of.array->array, {}});
     return 0;

@@ -72,15 +72,16 @@ void tell(Warp& warp, const Instruction& instruction, const Addresses& addresses
     warp.launch->observer->access(warp, event);
 }
 
-/// Memory comes in whole words: an atomic on half a word changes the word around it.
-std::uint64_t whole_bytes(const Allocation& allocation) {
+/// Bytes that accesses of a width may reach. An atomic on half a word reads and swaps the word around it, so
+/// an access of a word may go on to the end of the last one.
+std::uint64_t reach_of(const Allocation& allocation, std::uint32_t width) {
     constexpr std::uint64_t word = 4;
-    return (allocation.bytes + word - 1) / word * word;
+    return width == word ? (allocation.bytes + word - 1) / word * word : allocation.bytes;
 }
 
 /// True when the enabled lanes' accesses lie in the allocation, at multiples of their width.
 bool all_within(const Allocation& allocation, const Addresses& addresses, Mask enabled, std::uint32_t width) {
-    const std::uint64_t bytes = whole_bytes(allocation);
+    const std::uint64_t bytes = reach_of(allocation, width);
     if (bytes < width) {
         return false;
     }
@@ -221,7 +222,7 @@ void check_global(const Warp& warp, const Instruction& instruction, const Addres
         if (holder == nullptr || address - holder->address >= holder->bytes) {
             holder = launch.memory->find(address);
         }
-        if (holder == nullptr || address + width > holder->address + whole_bytes(*holder)) {
+        if (holder == nullptr || address + width > holder->address + reach_of(*holder, width)) {
             fault(warp, instruction, lane,
                   fmt::format("out-of-bounds {} of {} bytes at {:#x}, {}", what, width, address,
                               beyond(warp, address)));

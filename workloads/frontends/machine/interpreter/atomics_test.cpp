@@ -590,15 +590,28 @@ TEST_CASE("an addition of halves by a generic address is done in global memory a
     CHECK(memory.words() == Words{0x48803c00U});  // 1 + 8, 1
 }
 
-TEST_CASE("an atomic on the last half word of an allocation takes the word around it") {
+TEST_CASE("an access of a word may go on to the end of the last one, bytes and halves may not") {
+    // Atomics on half words read and swap the word around them.
     const Buffer memory(std::uint64_t{6});
-    const LaneProgram program({"LDG.E R20, desc[UR4][R6.64]"}, {"R6", "R7"}, {"R20"});
     const auto at = [&memory](std::uint64_t offset) {
         return std::vector<Words>{Words(32, low_of(memory.address() + offset)),
                                   Words(32, high_of(memory.address() + offset))};
     };
-    CHECK_NOTHROW((void)program(at(4)));
-    CHECK_THROWS((void)program(at(8)));
+    const auto program = [](const std::string& access) {
+        return LaneProgram({access + " R20, desc[UR4][R6.64]", access + " R21, desc[UR4][R8.64]"},
+                           {"R6", "R7", "R8", "R9"}, {"R20"});
+    };
+    const auto both = [&at](std::uint64_t first, std::uint64_t second) {
+        std::vector<Words> in = at(first);
+        for (const Words& words : at(second)) in.push_back(words);
+        return in;
+    };
+    CHECK_NOTHROW((void)program("LDG.E")(both(0, 4)));
+    CHECK_THROWS((void)program("LDG.E")(both(0, 8)));
+    CHECK_NOTHROW((void)program("LDG.E.U16")(both(0, 4)));
+    CHECK_THROWS((void)program("LDG.E.U16")(both(0, 6)));
+    CHECK_THROWS((void)program("LDG.E.U8")(both(6, 0)));
+    CHECK_THROWS((void)program("LDG.E.64")(both(0, 0)));
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace warptime::workloads::frontends::machine {
 namespace {
 
 /// Joins the groups that wait at one barrier when all living lanes that they wait for have come. Frames of a
-/// recursive function wait at the same instruction for different lanes: deeper ones have fewer.
+/// recursive function wait at the same instruction. A group of an outer frame waits for the lanes of an inner
+/// one, too, and not the other way round.
 bool release(Warp& warp) {
     for (std::size_t i = 0; i < warp.groups.size(); ++i) {
         if (warp.groups[i].state == Group::State::ready) {

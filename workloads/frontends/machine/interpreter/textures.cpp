@@ -38,13 +38,26 @@ constexpr unsigned components_shift = 8;     ///< four bits
 constexpr unsigned gathered_shift = 12;      ///< two bits
 }  // namespace form
 
-/// The object of the instruction's handle, which all lanes share.
-const Texture& texture_of(const Warp& warp, const Instruction& instruction, Mask enabled) {
+/// The object of the instruction's handle, which all lanes share. Its memory must still be the program's,
+/// since filters read around a place without a look at each texel.
+const Texture& texture_of(const Warp& warp, const Instruction& instruction, Mask enabled,
+                          int dimensions_read) {
     const std::uint32_t handle = warp.rows[instruction.sources[1].row].lane[0];
+    const int lane = std::countr_zero(enabled);
     const Texture* const found = warp.launch->memory->textures().find(handle);
     if (found == nullptr) {
-        fault(warp, instruction, std::countr_zero(enabled),
-              fmt::format("{:#x} is no texture or surface object", handle));
+        fault(warp, instruction, lane, fmt::format("{:#x} is no texture or surface object", handle));
+    }
+    const TexelArray& array = found->array;
+    if (array.dimensions != dimensions_read) {
+        fault(warp, instruction, lane,
+              fmt::format("an access in {} dimensions to texels in {}", dimensions_read, array.dimensions));
+    }
+    const Allocation* const holder = warp.launch->memory->find(array.address);
+    if (holder == nullptr || array.address + array.bytes() > holder->address + holder->bytes) {
+        fault(warp, instruction, lane,
+              fmt::format("texels of {} bytes at {:#x}, which reach beyond the allocations", array.bytes(),
+                          array.address));
     }
     return *found;
 }
@@ -132,6 +145,7 @@ Along along(float coordinate, std::int64_t size, const Sampler& sampler, std::si
     float x = coordinate;
     if (sampler.normalized) {
         if (sampler.outside[dimension] == Sampler::Outside::wraps) x -= std::floor(x);
+        if (sampler.outside[dimension] == Sampler::Outside::mirrors) x -= 2.0F * std::floor(0.5F * x);
         x *= static_cast<float>(size);
     }
     // Numbers that are none, and those far outside, are read at the edge.
@@ -186,16 +200,11 @@ void account(Warp& warp, const Instruction& instruction, const Addresses& addres
 /// asked for go to `destination`, two registers, and to `second_destination`.
 Flow read_texture(Warp& warp, const Instruction& instruction, Mask enabled) {
     if (enabled == 0) return Flow::next;
-    const Texture& texture = texture_of(warp, instruction, enabled);
     const auto count = static_cast<int>(instruction.variant & form::dimensions_mask);
+    const Texture& texture = texture_of(warp, instruction, enabled, count);
     const bool layered = (instruction.variant & form::layered) != 0;
     const bool fetches = (instruction.variant & form::fetches) != 0;
     const bool gathers = (instruction.variant & form::gathers) != 0;
-    if (texture.array.dimensions != count) {
-        fault(
-            warp, instruction, std::countr_zero(enabled),
-            fmt::format("a read in {} dimensions of a texture that has {}", count, texture.array.dimensions));
-    }
     const Row* const coordinates = warp.rows + instruction.sources[0].row;
     const std::uint32_t components = instruction.variant >> form::components_shift & 15U;
     std::array<Row, 4> results;  // NOLINT: rows of enabled lanes are filled below.
@@ -274,6 +283,9 @@ void decode_texture(Decoder& decoder, Instruction& instruction) {
     instruction.variant |= components << form::components_shift;
     if (opcode == "TLD") instruction.variant |= form::fetches;
     if (opcode == "TLD4") {
+        if ((instruction.variant & (form::dimensions_mask | form::layered)) != 2U) {
+            decoder.refuse("a gather from an image without layers");
+        }
         instruction.variant |= form::gathers;
         constexpr std::array names{"R", "G", "B", "A"};
         for (std::uint32_t c = 0; c < names.size(); ++c) {
@@ -281,6 +293,18 @@ void decode_texture(Decoder& decoder, Instruction& instruction) {
         }
     }
     instruction.execute = read_texture;
+}
+
+/// The surface of the instruction, whose texels must be as wide as the access.
+const Texture& surface_of(const Warp& warp, const Instruction& instruction, Mask enabled) {
+    const auto count = static_cast<int>(instruction.variant & form::dimensions_mask);
+    const Texture& surface = texture_of(warp, instruction, enabled, count);
+    if (surface.array.format.bytes() != instruction.width) {
+        fault(warp, instruction, std::countr_zero(enabled),
+              fmt::format("an access of {} bytes to a surface of texels of {}", instruction.width,
+                          surface.array.format.bytes()));
+    }
+    return surface;
 }
 
 /// Addresses of the lanes' texels of a surface: x counts bytes. Lanes outside are left out where the
@@ -326,7 +350,7 @@ double passes_of_surface(const Texture& surface) {
 /// SULD.D.BA.2D R0, [R2], UR4, 0x0
 Flow load_surface(Warp& warp, const Instruction& instruction, Mask enabled) {
     if (enabled == 0) return Flow::next;
-    const Texture& surface = texture_of(warp, instruction, enabled);
+    const Texture& surface = surface_of(warp, instruction, enabled);
     Addresses addresses{};
     const Mask lanes = surface_addresses(warp, instruction, enabled, surface, addresses);
     account(warp, instruction, addresses, lanes, surface, passes_of_surface(surface), AccessKind::load);
@@ -347,7 +371,7 @@ Flow load_surface(Warp& warp, const Instruction& instruction, Mask enabled) {
 /// SUST.D.BA.2D [R2], R0, UR4, 0x0
 Flow store_surface(Warp& warp, const Instruction& instruction, Mask enabled) {
     if (enabled == 0) return Flow::next;
-    const Texture& surface = texture_of(warp, instruction, enabled);
+    const Texture& surface = surface_of(warp, instruction, enabled);
     Addresses addresses{};
     const Mask lanes = surface_addresses(warp, instruction, enabled, surface, addresses);
     account(warp, instruction, addresses, lanes, surface, passes_of_surface(surface), AccessKind::store);
@@ -379,6 +403,8 @@ void decode_surface(Decoder& decoder, Instruction& instruction) {
     for (const std::string_view name : {"1D", "2D", "3D", "1D_ARRAY", "2D_ARRAY"}) {
         if (decoder.has(name)) instruction.variant = form_of(decoder, name);
     }
+    if ((instruction.variant & form::dimensions_mask) == 0)
+        decoder.refuse("a surface of one to three dimensions");
     if (decoder.has("IGN")) instruction.variant |= form::ignores;
     if (decoder.has("TRAP")) instruction.variant |= form::traps;
     instruction.width = decoder.has("128")   ? 16

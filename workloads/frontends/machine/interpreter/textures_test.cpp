@@ -65,17 +65,25 @@ class Image {
     std::uint64_t handle_ = 0;
 };
 
-/// The lanes' coordinates: multiples of 1/256 that lie in the image and around it.
+/// The lanes' coordinates, in the image and around it.
 Words some_coordinates(float size) {
     return some_words(rc::gen::map(any_below(20000), [size](std::uint32_t step) {
         return std::bit_cast<std::uint32_t>((static_cast<float>(step) / 10000.0F - 0.5F) * size);
     }));
 }
-Words of_quarters(std::uint32_t size) {
-    return some_words(rc::gen::map(any_below(8 * size), [size](std::uint32_t step) {
-        return std::bit_cast<std::uint32_t>(static_cast<float>(step) / 4.0F -
-                                            static_cast<float>(size) / 2.0F);
-    }));
+/// Middles of texels as coordinates from 0 to 1, up to nine images away.
+struct Middles {
+    std::vector<std::int64_t> texel;
+    Words coordinate;
+};
+Middles some_middles(std::uint32_t size) {
+    Middles middles;
+    for (int lane = 0; lane < 32; ++lane) {
+        middles.texel.push_back(std::int64_t{*any_below(19 * size)} - std::int64_t{9 * size});
+        const double place = (static_cast<double>(middles.texel.back()) + 0.5) / size;
+        middles.coordinate.push_back(std::bit_cast<std::uint32_t>(static_cast<float>(place)));
+    }
+    return middles;
 }
 
 /// What a coordinate outside means, by walking there step by step.
@@ -109,19 +117,17 @@ TEST_CASE("the texel nearest to a place, wherever it lies, in rows and in blocks
              {Sampler::Outside::clamps, Sampler::Outside::wraps, Sampler::Outside::mirrors}) {
             Sampler sampler;
             sampler.outside.fill(outside);
+            sampler.normalized = true;
             const Image image(2, 1, layout, sampler);
             const LaneProgram program({"TEX.LL RZ, R20, R10, R12, UR8, 0x0, 2D, 0x1"}, {"R10", "R11", "UR8"},
                                       {"R20"});
             CHECK(rc::check([&] {
-                const Words x = of_quarters(width), y = of_quarters(height);
-                const Words got = program({x, y, Words(32, image.handle())}).front();
+                const Middles x = some_middles(width), y = some_middles(height);
+                const Words got = program({x.coordinate, y.coordinate, Words(32, image.handle())}).front();
                 for (std::size_t lane = 0; lane < 32; ++lane) {
-                    const auto at = [&](const Words& words, std::int64_t size) {
-                        return walked(
-                            static_cast<std::int64_t>(std::floor(std::bit_cast<float>(words[lane]))), size,
-                            outside);
-                    };
-                    RC_ASSERT(std::bit_cast<float>(got[lane]) == value_of(at(x, width), at(y, height), 0, 0));
+                    RC_ASSERT(std::bit_cast<float>(got[lane]) ==
+                              value_of(walked(x.texel[lane], width, outside),
+                                       walked(y.texel[lane], height, outside), 0, 0));
                 }
             }));
         }
@@ -314,9 +320,14 @@ TEST_CASE("a handle of nothing, another number of dimensions and forms that are 
     };
     CHECK(has_parts(error("TEX.LL RZ, R20, R10, R12, UR8, 0x0, 2D, 0x1", 0xffff), {"0xffff", "no texture"}));
     CHECK(has_parts(error("TEX.LL RZ, R20, R10, R12, UR8, 0x0, 1D, 0x1", image.handle()),
-                    {"1 dimensions", "that has 2"}));
+                    {"1 dimensions", "texels in 2"}));
     CHECK(
         has_parts(refusal_of("TEX.LL RZ, R20, R10, R12, UR8, 0x0, CUBE, 0x1"), {"one to three dimensions"}));
+    CHECK(has_parts(error("SULD.D.BA.2D.64.STRONG.SM.TRAP R20, [R10], UR8, 0x0", image.handle()),
+                    {"8 bytes", "texels of 4"}));
+    CHECK(
+        has_parts(refusal_of("SULD.D.BA.STRONG.SM.TRAP R20, [R10], UR8, 0x0"), {"one to three dimensions"}));
+    CHECK(has_parts(refusal_of("TLD4.R R22, R20, R10, UR8, 0x0, ARRAY_2D"), {"without layers"}));
     CHECK(has_parts(refusal_of("TEX.LL RZ, R20, R10, R12, R8, 0x0, 2D, 0x1"), {"uniform register"}));
     CHECK(has_parts(refusal_of("TEX.LL RZ, R20, R10, R12, UR8, 0x1, 2D, 0x1"), {"without an offset"}));
 }

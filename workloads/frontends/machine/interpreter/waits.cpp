@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/frontends/machine/interpreter/waits.hpp"
 
+#include "workloads/frontends/machine/assembly/comparisons.hpp"
 #include "workloads/frontends/machine/interpreter/lanes.hpp"
 #include "workloads/frontends/machine/interpreter/warp.hpp"
 
@@ -46,7 +47,7 @@ using Registers = std::bitset<256>;
 
 /// General registers that a line writes; comparisons write predicates alone.
 void add_written(const AssemblyLine& line, Registers& written) {
-    if (line.opcode.ends_with("SETP")) return;
+    if (compared_predicates(line.opcode) > 0) return;
     for (const Operand& operand : line.operands) {
         if (operand.kind == OperandKind::general) {
             const unsigned count = line.has("128") ? 4 : line.has("64") || line.has("WIDE") ? 2 : 1;
@@ -83,7 +84,7 @@ class Changing {
     }
     void follow(const AssemblyLine& line) {
         bool reads = reads_strongly(line) || is_atomic(line);
-        bool destination = !line.opcode.ends_with("SETP");
+        bool destination = compared_predicates(line.opcode) == 0;
         for (const Operand& operand : line.operands) {
             if (operand.kind != OperandKind::general) continue;
             reads = reads || (!destination && changes(operand.number));
@@ -108,7 +109,7 @@ bool follows_from_looks(std::span<const AssemblyLine* const> loop) {
         bool destination = true;
         for (const Operand& operand : line->operands) {
             if (operand.kind != OperandKind::general) continue;
-            const bool writes = destination && !line->opcode.ends_with("SETP");
+            const bool writes = destination && compared_predicates(line->opcode) == 0;
             destination = false;
             sees = sees || (!writes && operand.number != zero_register && seen[operand.number]);
         }

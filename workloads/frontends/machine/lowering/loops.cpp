@@ -78,7 +78,11 @@ LoopPosition::LoopPosition(const std::vector<CodeLoop>& loops) : loops_(loops) {
 }
 
 LoopPosition::Group& LoopPosition::group_of(Mask lanes) {
-    if (groups_[current_].lanes == lanes) return groups_[current_];
+    const auto known = std::ranges::find(groups_, lanes, &Group::lanes);
+    if (known != groups_.end()) {
+        current_ = static_cast<std::size_t>(known - groups_.begin());
+        return *known;
+    }
     const Mask first = lanes & (0U - lanes);
     const auto held =
         std::ranges::find_if(groups_, [first](const Group& own) { return (own.lanes & first) != 0; });

@@ -36,8 +36,8 @@ struct LoopRounds {
 [[nodiscard]] std::vector<LoopRounds> rounds_of(const std::vector<CodeLoop>& loops, const WarpTrace& warp);
 
 /// Number of the round, from 0, of each loop around a stretch: by loop, -1 outside. Lanes that have parted
-/// take turns, so each group of them has a position of its own; where groups join, that of the first lane
-/// goes on.
+/// take turns, so each group of them has a position of its own; where groups join, the position of the
+/// lowest lane goes on.
 class LoopPosition {
   public:
     explicit LoopPosition(const std::vector<CodeLoop>& loops);

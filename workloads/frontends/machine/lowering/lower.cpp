@@ -1142,7 +1142,8 @@ class Lowering {
         }
         access.bounds = mk::Bounds::clip;
         const AssemblyLine& text = line(instruction);
-        // Copies to shared memory that pass by the L1: cp.async.cg. The threads of an SM share its L1.
+        // Copies to shared memory that pass by the L1: cp.async.cg. STRONG.SM looks in the L1, which the
+        // threads of an SM share.
         if ((text.has("STRONG") && !text.has("SM")) || text.has("SYS") || text.has("GPU") ||
             text.has("BYPASS")) {
             access.cache = mk::CachePolicy::cg;
@@ -1407,10 +1408,12 @@ class Lowering {
     /// as so much of a row as it touches.
     void spread_lanes(std::uint32_t instruction, const mk::Access& access) {
         mk::Op& op = kernel_.ops.back();
-        if (access.pattern != mk::PatternKind::contiguous || op.active >= 1.0) return;
-        const double row = std::max(1.0, static_cast<double>(lanes_per_warp * access.bytes) /
-                                             static_cast<double>(input_.cache.sector));
-        const double rows = static_cast<double>(input_.counts->instructions[instruction].warps) * row;
+        const bool row = access.pattern == mk::PatternKind::contiguous;
+        // Each lane of an atomic is an operation of its own.
+        if (!row || access.direction == mk::Direction::atomic || op.active >= 1.0) return;
+        const double sectors = std::max(1.0, static_cast<double>(lanes_per_warp * access.bytes) /
+                                                 static_cast<double>(input_.cache.sector));
+        const double rows = static_cast<double>(input_.counts->instructions[instruction].warps) * sectors;
         const auto touched = static_cast<double>(input_.counts->accesses[instruction].sectors);
         if (rows > 0.0) op.active = std::clamp(touched / rows, op.active, 1.0);
     }

@@ -348,6 +348,13 @@ TEST_CASE("lanes that data choose touch the sectors of the whole row; lanes at i
     CHECK(active("ISETP.LT.AND P0, PT, R1, 0x2, PT") == doctest::Approx(1.0));
     // Eight lanes at the begin of the row are one sector.
     CHECK(active("ISETP.LT.AND P0, PT, R0, 0x8, PT") == doctest::Approx(0.25));
+    // Each lane of an atomic is an operation.
+    const Program adds(
+        {"S2R R0, SR_TID.X", "LOP3.LUT R1, R0, 0x3, RZ, 0xc0, !PT", "ISETP.LT.AND P0, PT, R1, 0x2, PT",
+         "IMAD.WIDE.U32 R6, R0, 0x4, c[0x0][0x210]", "@P0 REDG.E.ADD.STRONG.GPU desc[UR4][R6.64], R0"},
+        with_parameters(1));
+    const mk::Kernel added = lowered(adds, launch(2, 32), {buffer.address()});
+    CHECK(ops_of(added, InstructionClass::red_global).at(0).active == doctest::Approx(0.5));
 }
 
 TEST_CASE("what an SM's threads share looks in its L1") {

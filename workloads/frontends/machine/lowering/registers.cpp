@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/frontends/machine/lowering/registers.hpp"
 
+#include "workloads/frontends/machine/assembly/comparisons.hpp"
 #include "workloads/frontends/machine/interpreter/instruction.hpp"
 
 #include <algorithm>
@@ -185,13 +186,6 @@ bool is_register(const Operand& operand) {
 }
 bool is_predicate(const Operand& operand) {
     return operand.kind == OperandKind::predicate || operand.kind == OperandKind::uniform_predicate;
-}
-
-/// Predicates that come first and are results, of opcodes that write no register.
-std::size_t compared_predicates(std::string_view opcode) {
-    return opcode.ends_with("SETP") || opcode.ends_with("SETP2") || opcode.ends_with("PLOP3") ? 2
-           : opcode == "FCHK"                                                                 ? 1
-                                                                                              : 0;
 }
 
 /// Adds the results, which come first. Gives the number of the first source.

@@ -1,6 +1,6 @@
 // Images of the stand-in device: where their texels lie, and how texture and surface objects read them.
-// Ignores: mipmaps, cubes, and formats that are compressed.
-// Source: CUDA C++ Programming Guide 13.0, texture fetching (filters and address modes); NVIDIA's open
+// Ignores: mipmaps, cubes, formats that are compressed, and that blocks of a volume may be several slices
+// deep. Source: CUDA C++ Programming Guide 13.0, texture fetching (filters and address modes); NVIDIA's open
 // documentation of block-linear surfaces (groups of 64 bytes by 8 rows, up to 16 groups a block).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
