@@ -283,7 +283,7 @@ TEST_CASE(
         {"R10", "R11", "R14", "R15", "UR8"}, {"R20", "R21"});
     Words u(32), v(32);
     for (std::uint32_t lane = 0; lane < 32; ++lane) {
-        u[lane] = std::bit_cast<std::uint32_t>(static_cast<float>(x[lane] / 4) + 0.5F);
+        u[lane] = std::bit_cast<std::uint32_t>(static_cast<float>(x[lane]) / 4.0F + 0.5F);
         v[lane] = std::bit_cast<std::uint32_t>(static_cast<float>(y[lane]) + 0.5F);
     }
     const std::vector<Words> got = copies({x, y, u, v, handle});
