@@ -59,11 +59,16 @@ endif()
 # A generator expression with a list needs quotes. Users of an installed warptime set their own flags.
 target_compile_options(warptime_options INTERFACE "$<BUILD_INTERFACE:${warnings}>")
 if(WARPTIME_SANITIZE OR WARPTIME_FUZZ)
-  # -O0 halves the time of a build with its tests; fuzzing alone runs too long for -O0. In instrumented code g++ 12 warns
-  # wrongly of uninitialised parts of std::function and std::regex (GCC bug 105562).
+  # -O0 halves the time of a build with its tests, and a seventh goes without lines for reports, which then name functions
+  # (-D CMAKE_CXX_FLAGS=-g1 adds the lines); fuzzing alone runs too long for -O0. In instrumented code g++ 12 warns wrongly
+  # of uninitialised parts of std::function and std::regex (GCC bug 105562).
+  set(instrumented -O1 -g1)
+  if(WARPTIME_SANITIZE)
+    set(instrumented -O0)
+  endif()
   target_compile_options(warptime_options INTERFACE
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> -fsanitize=address,undefined -fno-sanitize-recover=all
-    -fno-omit-frame-pointer -g1 $<IF:$<BOOL:${WARPTIME_SANITIZE}>,-O0,-O1>)
+    -fno-omit-frame-pointer ${instrumented})
   target_link_options(warptime_options INTERFACE -fsanitize=address,undefined)
   target_compile_definitions(warptime_options INTERFACE WARPTIME_SANITIZED)  # tests that try everything try less
 endif()
