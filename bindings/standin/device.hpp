@@ -15,6 +15,7 @@
 #include <mutex>
 #include <optional>
 #include <regex>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -74,6 +75,9 @@ enum class Status : int {
     unknown = 999
 };
 
+/// An array of texels, which cudaArray_t points at (texture_api.cpp).
+struct Image;
+
 class Device {
   public:
     /// The GPU is named by the variable WARPTIME_DEVICE: the id of a sheet or its path, then a line for each
@@ -117,6 +121,9 @@ class Device {
 
     /// The error that the next call reports.
     Status sticky = Status::success;
+
+    /// Arrays of texels that the program has made and not freed.
+    std::set<const Image*> images;
 
   private:
     [[nodiscard]] bool wanted(const std::string& kernel);

@@ -12,7 +12,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <utility>
 
 // The names are those of CUDA, and addresses of the stand-in device are places of this process.
@@ -40,8 +39,10 @@ struct PitchedPointer {
     void* pointer;
     std::size_t pitch, width, height;
 };
-/// cudaArray_t points at one.
-struct Image {
+
+}  // namespace
+
+struct warptime::standin::Image {
     machine::TexelArray array;
     ChannelFormat format;
     Extent extent;
@@ -49,6 +50,10 @@ struct Image {
     /// Layers of lines are kept as rows of one image.
     [[nodiscard]] bool layers_as_rows() const { return array.dimensions == 1; }
 };
+
+namespace {
+
+using warptime::standin::Image;
 struct Copy3D {
     Image* from_image;
     Position from_at;
@@ -93,13 +98,8 @@ static_assert(offsetof(TextureDescription, border) == 24 && offsetof(TextureDesc
 
 constexpr unsigned layered = 1, cube = 4;
 
-/// Images that the program has made and not freed.
-std::set<const Image*>& images() {
-    static auto* const all = new std::set<const Image*>;
-    return *all;
-}
 bool is_image(const Image* image) {
-    return images().contains(image);
+    return device().images.contains(image);
 }
 
 /// The format of texels; no channels where the hardware has none of the kind.
@@ -127,6 +127,7 @@ int make_image(Image** image, const ChannelFormat* channels, Extent extent, unsi
     const auto lock = locked();
     device().use_runtime();
     const machine::TexelFormat format = channels == nullptr ? machine::TexelFormat{} : format_of(*channels);
+    // The widest that any texture may be (CUDA C++ Programming Guide 13.0, technical specifications).
     constexpr std::size_t most = 131072;
     const bool too_large = std::max({extent.width, extent.height, extent.depth}) > most;
     const bool layers_of_lines = extent.height == 0 && extent.depth > 0;
@@ -152,7 +153,7 @@ int make_image(Image** image, const ChannelFormat* channels, Extent extent, unsi
     const auto address = device().memory().allocate(array.bytes());
     if (!address) return failed(Status::memory_allocation);
     array.address = *address;
-    images().insert(made.get());
+    device().images.insert(made.get());
     *image = made.release();  // The program owns it until cudaFreeArray.
     return 0;
 }
@@ -280,7 +281,7 @@ WARPTIME_CUDA int cudaMalloc3DArray(Image** image, const ChannelFormat* format, 
 WARPTIME_CUDA int cudaFreeArray(Image* image) {
     const auto lock = locked();
     if (image == nullptr) return 0;
-    if (images().erase(image) == 0) return failed(Status::invalid_value);
+    if (device().images.erase(image) == 0) return failed(Status::invalid_value);
     const std::unique_ptr<Image> owned(image);
     return device().memory().free(owned->array.address) ? 0 : failed(Status::invalid_value);
 }
