@@ -166,12 +166,31 @@ void check_shares(const G& gpu, std::vector<Finding>& findings) {
 
 /// Keys that some formula divides by.
 void check_positive(const G& gpu, std::vector<Finding>& findings) {
-    const std::array<std::string_view, 22> keys{
-        "sm.count",         "sm.sub_partitions", "sm.warps_max",   "sm.ctas_max",  "clock.boost",
-        "clock.memory",     "dram.capacity",     "dram.bandwidth", "l2.capacity",  "l2.partitions",
-        "l1.line",          "fp32.lanes",        "fp64.lanes",     "fp16.lanes",   "integer.lanes",
-        "sfu.lanes",        "shuffle.lanes",     "texture.lanes",  "l2.bandwidth", "l2.port_bandwidth",
-        "overlap.exponent", "l2.write_bandwidth"};
+    const std::array<std::string_view, 25> keys{"sm.count",
+                                                "sm.sub_partitions",
+                                                "sm.warps_max",
+                                                "sm.ctas_max",
+                                                "clock.boost",
+                                                "clock.memory",
+                                                "dram.capacity",
+                                                "dram.bandwidth",
+                                                "l2.capacity",
+                                                "l2.partitions",
+                                                "l1.line",
+                                                "fp32.lanes",
+                                                "fp64.lanes",
+                                                "fp16.lanes",
+                                                "integer.lanes",
+                                                "sfu.lanes",
+                                                "shuffle.lanes",
+                                                "texture.lanes",
+                                                "texture.fetch_lanes",
+                                                "texture.texel_bytes",
+                                                "texture.blend_bytes",
+                                                "l2.bandwidth",
+                                                "l2.port_bandwidth",
+                                                "overlap.exponent",
+                                                "l2.write_bandwidth"};
     for (const std::string_view key : keys) {
         const KeyInfo& info = key_info[key_index(key)];
         const double value = key_value(gpu, key_index(key));

@@ -137,9 +137,9 @@ TEST_CASE("L1 of one SM: lines of the requests, one a cycle") {
 }
 
 /// The same loads through the texture unit.
-mk::Kernel through_textures(mk::Kernel kernel, double passes) {
+mk::Kernel through_textures(mk::Kernel kernel, mk::TextureUse use) {
     for (mk::Op& op : kernel.ops) {
-        if (op.cls == InstructionClass::ld_global) op.texture_passes = passes;
+        if (op.cls == InstructionClass::ld_global) op.texture = use;
     }
     return kernel;
 }
@@ -150,18 +150,19 @@ TEST_CASE("texture units of one SM: lanes of the reads' passes, so many a cycle"
     gpu.l2.sm_bandwidth = BytesPerCycle(1e6);
     check_period(
         [](std::int64_t trips) {
-            return through_textures(stream(InstructionClass::ld_global, 1, 16, trips, 4, 16, true), 2.5);
+            return through_textures(stream(InstructionClass::ld_global, 1, 16, trips, 4, 16, true),
+                                    mk::TextureUse::blend);
         },
-        100, 16 * 4 * 2.5 * 32.0 / gpu.texture.lanes.value(), gpu);
+        100, 16 * 4 * (16.0 / gpu.texture.blend_bytes.value()) * 32.0 / gpu.texture.lanes.value(), gpu);
 }
 
 TEST_CASE("a read through the texture unit takes its latency and passes beyond a load") {
     const auto gpu = teaching_gpu();
     const mk::Kernel loads = stream(InstructionClass::ld_global, 1, 1, 500, 1, 4, true);
     const Times plain = times_of(loads, gpu, at_fixed_clock());
-    const Times read = times_of(through_textures(loads, 1.5), gpu, at_fixed_clock());
+    const Times read = times_of(through_textures(loads, mk::TextureUse::fetch), gpu, at_fixed_clock());
     const double expected =
-        500.0 * (gpu.latency.texture.value() + 1.5 * 32.0 / gpu.texture.lanes.value()) / clock_hz;
+        500.0 * (gpu.latency.texture.value() + 32.0 / gpu.texture.fetch_lanes.value()) / clock_hz;
     check_near(read.analytical - plain.analytical, expected);
     check_near(read.simulation - plain.simulation, expected);
 }

@@ -772,7 +772,7 @@ class Accumulator {
                 share = warps_served(op, lines, asked_beside(op, lines));
             }
             const double hit = share;
-            if (runs_ahead(op)) return gpu_.latency.l1 + machine::texture_latency(op, gpu_);
+            if (runs_ahead(op)) return gpu_.latency.l1 + machine::texture_latency(kernel_, op, gpu_);
             if (op.cls == InstructionClass::ld_local && machine::loads_elements(kernel_))
                 return machine::local_behind_elements(kernel_, op, share, resident_, load_latency_, gpu_);
             // A word that is waited for comes between two looks: half a look late on average.
@@ -783,7 +783,7 @@ class Accumulator {
                     ? std::min(load_latency_, gpu_.latency.l2_far)
                     : beyond_l1(op,
                                 comes_together(op) || 0.0 < under_way_here(op) ? own_hits(op, 1.0) : share);
-            return missed * (1.0 - hit) + gpu_.latency.l1 * hit + machine::texture_latency(op, gpu_);
+            return missed * (1.0 - hit) + gpu_.latency.l1 * hit + machine::texture_latency(kernel_, op, gpu_);
         }
         const Cycles found = machine::latency_in_sm(op, kernel_, result_.warps, gpu_);
         const double addresses = machine::constant_addresses(kernel_, op);
@@ -1029,9 +1029,9 @@ class Accumulator {
             part_->demand[machine::Server::constants] +=
                 machine::constant_cycles(kernel_, op, gpu_) * (executions * warps);
         }
-        if (op.texture_passes > 0.0) {
+        if (op.texture != kernel::TextureUse::none) {
             part_->demand[machine::Server::texture] +=
-                machine::texture_cycles(op, gpu_) * (executions * warps);
+                machine::texture_cycles(kernel_, op, gpu_) * (executions * warps);
         }
         if (machine::goes_to_peers(kernel_, op)) {
             part_->demand[machine::Server::cluster] +=

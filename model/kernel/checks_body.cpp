@@ -4,6 +4,7 @@
 #include "hw/error.hpp"
 #include "model/kernel/builder.hpp"
 #include "model/kernel/checks_detail.hpp"
+#include "model/kernel/enum_names.hpp"
 
 #include <fmt/format.h>
 
@@ -330,12 +331,13 @@ class BodyCheck {
         here.expect(op.asleep >= 0.0 && op.asleep <= 1e9, "asleep", op.asleep, "0 to 10^9 nanoseconds");
         here.expect(op.asleep == 0.0 || op.cls == InstructionClass::nanosleep, "asleep", op.asleep,
                     "0, but with nanosleep");
-        here.expect(op.texture_passes >= 0.0 && op.texture_passes <= 1e3, "texture_passes", op.texture_passes,
-                    "0 to 1000 passes");
-        const bool reads_or_writes =
-            op.cls == InstructionClass::ld_global || op.cls == InstructionClass::st_global;
-        here.expect(op.texture_passes == 0.0 || reads_or_writes, "texture_passes", op.texture_passes,
-                    "0, but with ld_global and st_global");
+        const bool loads_or_stores =
+            (op.cls == InstructionClass::ld_global || op.cls == InstructionClass::st_global) &&
+            op.access_count == 1;
+        if (op.texture != TextureUse::none && !loads_or_stores) {
+            here.fail("texture", std::string(name_of(op.texture)),
+                      "none, but with ld_global and st_global of one access");
+        }
         const bool matrix = op.cls == InstructionClass::mma_sync || hw::is_group_product(op.cls) ||
                             op.cls == InstructionClass::tcgen05_mma;
         for (const std::int64_t size : op.shape) {

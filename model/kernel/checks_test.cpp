@@ -126,11 +126,8 @@ TEST_CASE("bodies, ops and accesses") {
               k.ops[2].cls = warptime::hw::InstructionClass::nanosleep;
               k.ops[2].asleep = -1.0;
           }) == "op 2 asleep");
-    CHECK(refused([](Kernel& k) { k.ops[2].texture_passes = 1.0; }) == "op 2 texture_passes");
-    CHECK(refused([](Kernel& k) {
-              k.ops[2].cls = warptime::hw::InstructionClass::ld_global;
-              k.ops[2].texture_passes = -1.0;
-          }) == "op 2 texture_passes");
+    CHECK(refused([](Kernel& k) { k.ops[2].texture = warptime::model::kernel::TextureUse::nearest; }) ==
+          "op 2 texture");
     CHECK(refused([](Kernel& k) { k.ops[4].lanes = 0; }) == "op 4 lanes");
     CHECK(refused([](Kernel& k) { k.lane_counts.push_back({}); }) == "launch lane_counts");
     CHECK(refused([](Kernel& k) { k.more_deps.push_back({}); }) == "launch more_deps");

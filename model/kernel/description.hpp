@@ -247,6 +247,10 @@ struct When {
     friend bool operator==(const When&, const When&) = default;
 };
 
+/// How a global access goes through the texture unit. fetch: by whole numbers, past the filter, as surfaces
+/// do. nearest: one texel. blend: of neighbours along one or two dimensions; blend_volume: along three.
+/// gather: one component of four neighbours. The access counts the texel nearest to the place.
+enum class TextureUse : std::uint8_t { none, fetch, nearest, blend, blend_volume, gather };
 /// `count` machine warp-instructions of one class, `chain` of which run in series.
 struct Op {
     InstructionClass cls = InstructionClass::fma_f32;
@@ -265,8 +269,7 @@ struct Op {
     bool sparse = false;  ///< matrix instructions: A has two of four elements, `shape` counts all
     bool returns = true;  ///< atomics: true if the old value returns
     double asleep = 0.0;  ///< nanosleep: mean time until the warp wakes, in ns
-    /// global accesses through the texture unit: its passes for the warp (machine/l1/texture.hpp)
-    double texture_passes = 0.0;
+    TextureUse texture = TextureUse::none;  ///< of global accesses
     std::uint16_t access_count = 0;
     std::uint32_t first_access = 0;  ///< its accesses are [first_access, first_access + access_count)
     Id completes = no_id;            ///< token fired when an asynchronous op is complete

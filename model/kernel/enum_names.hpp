@@ -54,6 +54,11 @@ struct EnumNames<Bounds> {
     static constexpr std::array<std::string_view, 3> words{"clip", "wrap", "zero_fill"};
 };
 template <>
+struct EnumNames<TextureUse> {
+    static constexpr std::array<std::string_view, 6> words{"none",  "fetch",        "nearest",
+                                                           "blend", "blend_volume", "gather"};
+};
+template <>
 struct EnumNames<CachePolicy> {
     static constexpr std::array<std::string_view, 6> words{"ca",          "cg",          "cs",
                                                            "no_allocate", "evict_first", "evict_last"};

@@ -198,7 +198,7 @@ void KernelReader::op() {
     fields(
         "dtype=, shape=, count=, chain=, when=, active=, enabled=, lanes=, once_per_unroll=, "
         "shared_operand=, "
-        "sparse=, deps=, completes=, line=, returns=, asleep= or texture_passes=",
+        "sparse=, deps=, completes=, line=, returns=, asleep= or texture=",
         [&](std::string_view key) {
             if (key == "dtype") {
                 op.dtype = named([](std::string_view word) { return hw::parse_dtype(word); });
@@ -218,8 +218,8 @@ void KernelReader::op() {
                 cursor_.expect(']');
             } else if (key == "asleep") {
                 op.asleep = cursor_.real();
-            } else if (key == "texture_passes") {
-                op.texture_passes = cursor_.real();
+            } else if (key == "texture") {
+                op.texture = cursor_.enumerator<TextureUse>();
             } else if (key == "active") {
                 op.active = cursor_.real();
             } else if (key == "enabled") {

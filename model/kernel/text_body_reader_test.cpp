@@ -51,9 +51,9 @@ TEST_CASE("ops have types, shapes, guards and what they wait for") {
                              "op 1 mma_sync dtype=bf16 shape=16,8,16 count=4 when={tile.0}[0,6] deps=0\n"
                              "op 2 add_f32 active=0.5 deps=1:1,0\n"
                              "op 3 nanosleep asleep=512\n"
-                             "op 4 ld_global texture_passes=1.5\naccess read a contiguous\n"));
+                             "op 4 ld_global texture=blend_volume\naccess read a contiguous\n"));
     REQUIRE(kernel.ops.size() == 5);
-    CHECK(kernel.ops[4].texture_passes == 1.5);
+    CHECK(kernel.ops[4].texture == TextureUse::blend_volume);
     CHECK(kernel.ops[3].asleep == 512.0);
     CHECK(parse_text(to_text(kernel)) == kernel);
     CHECK(kernel.accesses[0].cache == CachePolicy::cg);

@@ -465,7 +465,7 @@ class KernelWriter {
         }
         field("returns", op.returns, usual.returns);
         field("asleep", op.asleep, usual.asleep);
-        field("texture_passes", op.texture_passes, usual.texture_passes);
+        word("texture", op.texture, usual.texture);
         if (op.file != no_id) add(" line={}:{}", op.file, op.line);
     }
 

@@ -215,8 +215,8 @@ class Planner {
                 std::min(1.0, machine::constants_missed(kernel_, op, gpu_) * count * addresses);
             p.constants_wait = ticks_of(std::max(0.0, gpu_.latency.constant.value() - latency));
         }
-        if (op.texture_passes > 0.0) {
-            p.texture = ticks_of((machine::texture_cycles(op, gpu_) * count).value());
+        if (op.texture != kernel::TextureUse::none) {
+            p.texture = ticks_of((machine::texture_cycles(kernel_, op, gpu_) * count).value());
             p.texture_wait = ticks_of(gpu_.latency.texture.value());
         }
         if (machine::goes_to_peers(kernel_, op)) {

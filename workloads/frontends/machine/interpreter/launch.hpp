@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "model/kernel/description.hpp"
 #include "workloads/frontends/machine/counting/coalescing.hpp"
 #include "workloads/frontends/machine/counting/touch_distances.hpp"
 #include "workloads/frontends/machine/counting/touched_sectors.hpp"
@@ -39,7 +40,7 @@ struct InstructionCounts {
     std::uint64_t threads = 0;          ///< active lanes of them
     std::uint64_t enabled_threads = 0;  ///< of those, lanes whose guard was true
     double asleep = 0.0;                ///< mean nanoseconds that all its sleeps take together
-    double texture_passes = 0.0;        ///< of the texture unit, by all its reads together
+    model::kernel::TextureUse texture = model::kernel::TextureUse::none;  ///< of its last execution
 };
 
 /// What the accesses of one instruction made, as Nsight Compute counts them in l1tex.

@@ -4,7 +4,6 @@
 // Ignores: that a filter may read texels of a second sector; the access that is counted is that of the texel
 // nearest to the place. Weights of filters have 8 bits behind the point (CUDA C++ Programming Guide 13.0,
 // linear filtering).
-#include "model/machine/l1/texture.hpp"
 #include "workloads/frontends/machine/interpreter/addresses.hpp"
 #include "workloads/frontends/machine/interpreter/halves.hpp"
 
@@ -24,6 +23,7 @@ namespace {
 constexpr std::size_t dimensions = 3;
 using Place = std::array<std::int64_t, dimensions>;
 using Texel = std::array<std::uint32_t, 4>;
+using model::kernel::TextureUse;
 
 /// Bits of the variant of an instruction: its dimensions and layers, components that it writes, and what a
 /// gather takes of each texel.
@@ -189,11 +189,11 @@ Texel gathered(const Texture& texture, const std::array<Along, dimensions>& at, 
 
 /// Tells of the texels that all lanes read or write.
 void account(Warp& warp, const Instruction& instruction, const Addresses& addresses, Mask lanes,
-             const Texture& texture, double passes, AccessKind kind) {
+             const Texture& texture, TextureUse use, AccessKind kind) {
     const auto width = static_cast<std::uint32_t>(texture.array.format.bytes());
     check_global(warp, instruction, addresses, lanes, width, kind == AccessKind::load ? "read" : "write");
     count_global(warp, instruction, addresses, lanes, width, kind);
-    warp.launch->counts[instruction.index].texture_passes += passes;
+    warp.launch->counts[instruction.index].texture = use;
 }
 
 /// sources[0]: coordinates, behind the number of the layer; sources[1]: the handle. The components that are
@@ -249,10 +249,13 @@ Flow read_texture(Warp& warp, const Instruction& instruction, Mask enabled) {
         write_lanes(warp.rows[row], enabled,
                     [&](int lane) { return results[i].lane[static_cast<std::size_t>(lane)]; });
     }
-    const model::machine::TextureRead read{texture.array.format.bytes(), count,
-                                           texture.sampler.linear && !fetches && !gathers, fetches, gathers};
-    account(warp, instruction, addresses, inside_lanes, texture, model::machine::texture_passes(read),
-            AccessKind::load);
+    const bool blends = texture.sampler.linear && !fetches;
+    const TextureUse use = gathers     ? TextureUse::gather
+                           : fetches   ? TextureUse::fetch
+                           : !blends   ? TextureUse::nearest
+                           : count > 2 ? TextureUse::blend_volume
+                                       : TextureUse::blend;
+    account(warp, instruction, addresses, inside_lanes, texture, use, AccessKind::load);
     return Flow::next;
 }
 
@@ -307,10 +310,12 @@ const Texture& surface_of(const Warp& warp, const Instruction& instruction, Mask
     return surface;
 }
 
-/// Addresses of the lanes' texels of a surface: x counts bytes. Lanes outside are left out where the
-/// instruction ignores them, read at the edge where it says nothing, and end the launch where it traps.
-Mask surface_addresses(const Warp& warp, const Instruction& instruction, Mask enabled, const Texture& surface,
-                       Addresses& addresses) {
+/// Finds and counts the lanes' texels of a surface: x counts bytes. Gives the lanes that have one. Lanes
+/// outside are left out where the instruction ignores them, take the edge where it says nothing, and end the
+/// launch where it traps.
+Mask find_texels(Warp& warp, const Instruction& instruction, Mask enabled, AccessKind kind,
+                 Addresses& addresses) {
+    const Texture& surface = surface_of(warp, instruction, enabled);
     const auto count = static_cast<std::size_t>(instruction.variant & form::dimensions_mask) +
                        ((instruction.variant & form::layered) != 0 ? 1U : 0U);
     const Row* const coordinates = warp.rows + instruction.sources[0].row;
@@ -339,21 +344,15 @@ Mask surface_addresses(const Warp& warp, const Instruction& instruction, Mask en
         addresses[l] = surface.array.place(own[0], own[1], own[2]);
         if (!outside || (instruction.variant & form::ignores) == 0) lanes |= 1U << l;
     });
+    account(warp, instruction, addresses, lanes, surface, TextureUse::fetch, kind);
     return lanes;
-}
-
-double passes_of_surface(const Texture& surface) {
-    return model::machine::texture_passes(
-        {surface.array.format.bytes(), surface.array.dimensions, false, true, false});
 }
 
 /// SULD.D.BA.2D R0, [R2], UR4, 0x0
 Flow load_surface(Warp& warp, const Instruction& instruction, Mask enabled) {
     if (enabled == 0) return Flow::next;
-    const Texture& surface = surface_of(warp, instruction, enabled);
     Addresses addresses{};
-    const Mask lanes = surface_addresses(warp, instruction, enabled, surface, addresses);
-    account(warp, instruction, addresses, lanes, surface, passes_of_surface(surface), AccessKind::load);
+    const Mask lanes = find_texels(warp, instruction, enabled, AccessKind::load, addresses);
     const std::size_t width = instruction.width;
     for (std::size_t w = 0; w < (width + 3) / 4; ++w) {
         write_lanes(warp.rows[instruction.destination + w], enabled, [&](int lane) {
@@ -371,10 +370,8 @@ Flow load_surface(Warp& warp, const Instruction& instruction, Mask enabled) {
 /// SUST.D.BA.2D [R2], R0, UR4, 0x0
 Flow store_surface(Warp& warp, const Instruction& instruction, Mask enabled) {
     if (enabled == 0) return Flow::next;
-    const Texture& surface = surface_of(warp, instruction, enabled);
     Addresses addresses{};
-    const Mask lanes = surface_addresses(warp, instruction, enabled, surface, addresses);
-    account(warp, instruction, addresses, lanes, surface, passes_of_surface(surface), AccessKind::store);
+    const Mask lanes = find_texels(warp, instruction, enabled, AccessKind::store, addresses);
     const std::size_t width = instruction.width;
     for_each_lane(lanes, [&](int lane) {
         const auto l = static_cast<std::size_t>(lane);

@@ -332,7 +332,7 @@ TEST_CASE("a handle of nothing, another number of dimensions and forms that are 
     CHECK(has_parts(refusal_of("TEX.LL RZ, R20, R10, R12, UR8, 0x1, 2D, 0x1"), {"without an offset"}));
 }
 
-TEST_CASE("a read counts the sectors of its texels and the passes of the texture unit") {
+TEST_CASE("a read counts the sectors of its texels, and says how it goes through the texture unit") {
     const Image image(2, 1, TexelArray::Layout::blocks);
     const std::vector<std::string> lines{"S2R R10, SR_TID.X", "I2FP.F32.U32 R10, R10", "MOV R11, RZ",
                                          "ULDC UR8, c[0x0][0x210]",
@@ -344,7 +344,7 @@ TEST_CASE("a read counts the sectors of its texels and the passes of the texture
     CHECK(counts.accesses[4].requests == 1);
     CHECK(counts.accesses[4].sectors == 4);
     CHECK(counts.accesses[4].lines == 2);
-    CHECK(counts.instructions[4].texture_passes == 1.0);
+    CHECK(counts.instructions[4].texture == model::kernel::TextureUse::nearest);
 }
 
 }  // namespace

@@ -899,7 +899,7 @@ class Lowering {
         op.returns = !returns_nothing(line(first));
         if (const InstructionCounts& counts = input_.counts->instructions[first]; counts.warps > 0) {
             op.asleep = counts.asleep / static_cast<double>(counts.warps);
-            op.texture_passes = counts.texture_passes / static_cast<double>(counts.warps);
+            op.texture = counts.texture;
         }
         if (elected != elected_.end()) {
             op.when = {true, builder_.variable(mk::Variable::warp), elected->second.warp,
