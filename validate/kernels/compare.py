@@ -135,7 +135,7 @@ def run(program: str, options: argparse.Namespace, times: Rows, counters: Rows) 
             output = output or done.stderr
     outputs = [line for line in output.splitlines() if line.startswith("output ")]
     predicted = by_engine[options.engine[0]]
-    wanted = counters.get(program, [])
+    wanted = counters.get(program) or times.get(program, [])
     problem = "" if len(predicted) == len(wanted) else f"{len(predicted)} launches, {len(wanted)} recorded"
     problem = problems or problem
     launches = []
@@ -279,7 +279,8 @@ def main() -> int:
     for line in (recorded / "outputs.txt").read_text().splitlines():
         program, output = line.split(" ", 1)
         recorded_outputs.setdefault(program, []).append(output)
-    names = [name for name in counters if split_of(name) == options.split]
+    # Programs that were timed and not counted have no counts to agree with.
+    names = [name for name in times | counters if split_of(name) == options.split]
     names = [name for name in names if not options.programs or name in options.programs]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         runs = list(pool.map(lambda name: run(name, options, times, counters), names))

@@ -1,13 +1,14 @@
 """Records the textbook kernels on a machine with a GPU: counters, times and digests of results.
 
-Usage: python3 validate/kernels/record.py OUT [--budget SECONDS] [PROGRAM ...]
+Usage: python3 validate/kernels/record.py OUT [--budget SECONDS] [--what times|counters|all] [--built FOLDER] [PROGRAM ...]
 
 Writes into OUT:
   kernel_counters.csv  one row a launch: Nsight Compute's metrics, caches invalidated before each launch
   kernel_times.csv     one row a launch: median, minimum and spread of CUPTI's durations, L2 flushed before each launch
   kernel_outputs.txt   what each program printed: digests of its results
   kernel_log.txt       what failed
-All programs are timed before the first is counted. The recorded folder keeps the files without "kernel_".
+All programs are timed before the first is counted, and `--what` leaves out the one or the other. Compiled programs stay in
+the folder of `--built`, where a second call finds them. The recorded folder keeps the files without "kernel_".
 Needs nvcc, ncu and CUPTI. A program that fails is told and left out.
 """
 
@@ -32,6 +33,7 @@ from pathlib import Path
 FLAGS = ["-std=c++20", "-O3", "-gencode", "arch=compute_90a,code=sm_90a", "-lineinfo"]
 REPEATS = 9
 LARGEST_LAUNCHES = 60
+PLAIN_RUNS = 6  # at once
 METRICS = """
 gpu__time_duration.sum sm__cycles_elapsed.max sm__cycles_active.avg
 smsp__inst_executed.sum smsp__thread_inst_executed.sum smsp__thread_inst_executed_pred_on.sum smsp__inst_issued.sum
@@ -67,6 +69,8 @@ smsp__average_warp_latency_issue_stalled_mio_throttle.ratio smsp__average_warp_l
 smsp__average_warp_latency_issue_stalled_wait.ratio smsp__average_warp_latency_issue_stalled_not_selected.ratio
 """.split()
 
+KEPT_ATTRIBUTES = ["device__attribute_display_name", "device__attribute_l2s_count"]
+
 
 def cuda_home() -> Path:
     """The folder of the CUDA toolkit."""
@@ -91,11 +95,16 @@ def known_metrics(ncu: str) -> list[str]:
 
 
 def build(source: Path, folder: Path) -> tuple[str, str]:
-    """Compiles a program; gives its name and the compiler's error."""
-    done = subprocess.run(
-        ["nvcc", *FLAGS, "-o", str(folder / source.stem), str(source)], capture_output=True, text=True, timeout=400
-    )
-    return source.stem, done.stderr if done.returncode else ""
+    """Compiles a program that is not there yet; gives its name and the compiler's error."""
+    program = folder / source.stem
+    if program.exists():
+        return source.stem, ""
+    part = program.with_suffix(".part")
+    done = subprocess.run(["nvcc", *FLAGS, "-o", str(part), str(source)], capture_output=True, text=True, timeout=400)
+    if done.returncode:
+        return source.stem, done.stderr
+    part.rename(program)
+    return source.stem, ""
 
 
 def run_plain(program: Path) -> tuple[int, str]:
@@ -188,11 +197,17 @@ def build_launch_times(library: Path) -> str:
 
 def machine_facts() -> dict[str, str]:
     """Board, driver, clocks and date."""
-    query = ["nvidia-smi", "--query-gpu=name,driver_version,clocks.max.sm,clocks.mem", "--format=csv,noheader"]
+    board = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
+    query = ["nvidia-smi", f"--id={board}", "--query-gpu=name,driver_version,clocks.max.sm,clocks.mem", "--format=csv,noheader"]
     told = subprocess.run(query, capture_output=True, text=True).stdout.strip().split(", ")
     facts = dict(zip(["board", "driver", "sm_clock", "mem_clock"], told, strict=False))
     facts["date"] = datetime.datetime.now(datetime.UTC).date().isoformat()
     return facts
+
+
+def is_kept(column: str) -> bool:
+    """Whether a column of Nsight Compute is kept: what was asked for, and what the launch says of itself."""
+    return column in METRICS or column.startswith("launch__") or column in KEPT_ATTRIBUTES
 
 
 def write_csv(path: Path, rows: list[dict[str, str]]) -> None:
@@ -210,6 +225,8 @@ def main() -> int:
     parser.add_argument("out", type=Path)
     parser.add_argument("programs", nargs="*")
     parser.add_argument("--budget", type=float, default=540.0)
+    parser.add_argument("--what", choices=["times", "counters", "all"], default="all")
+    parser.add_argument("--built", type=Path, default=None)
     options = parser.parse_intermixed_args()
     begun = time.monotonic()
     sources = sorted(Path(__file__).parent.glob("*.cu"))
@@ -219,8 +236,9 @@ def main() -> int:
     log: list[str] = []
     ncu = find_ncu()
     with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        library = folder / "launch_times.so"
+        folder = options.built or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        library = Path(temporary) / "launch_times.so"
         problem = build_launch_times(library)
         if problem:
             log.append("launch_times: " + problem)
@@ -235,22 +253,25 @@ def main() -> int:
         counter_rows: list[dict[str, str]] = []
         time_rows: list[dict[str, str]] = []
         outputs: list[str] = []
-        # Counting takes ten times as long as timing: what the budget cuts off are counters.
+        # Nothing is timed in plain runs, so that several share the GPU. Counting takes ten times as long as timing:
+        # what the budget cuts off are counters.
+        compiled = [name for name, error in built.items() if not error]
+        log += [f"{name}: does not compile: {error[-600:]}" for name, error in built.items() if error]
+        with concurrent.futures.ThreadPoolExecutor(PLAIN_RUNS) as pool:
+            plain = dict(zip(compiled, pool.map(lambda name: run_plain(folder / name), compiled), strict=True))
         right: list[str] = []
-        for name, error in built.items():
-            if error:
-                log.append(f"{name}: does not compile: {error[-600:]}")
-                continue
-            if time.monotonic() - begun > options.budget:
-                log.append(f"{name}: no time left")
-                continue
-            code, said = run_plain(folder / name)
+        for name, (code, said) in plain.items():
             if code or not said.rstrip().endswith("done"):
                 log.append(f"{name}: exit {code}: {said[-400:]}")
                 continue
             right.append(name)
-            outputs += [f"{name} {line}" for line in said.splitlines() if line.startswith("output ")]
-            timed = times(folder / name, library, folder)
+        print(f"{len(right)} of {len(compiled)} run, {time.monotonic() - begun:.0f} s", flush=True)
+        for name in right if options.what != "counters" else []:
+            if time.monotonic() - begun > options.budget:
+                log.append(f"{name}: no time left")
+                continue
+            outputs += [f"{name} {line}" for line in plain[name][1].splitlines() if line.startswith("output ")]
+            timed = times(folder / name, library, Path(temporary))
             if not timed:
                 log.append(f"{name}: no times")
             time_rows += [{"program": name} | row | machine for row in timed]
@@ -258,7 +279,7 @@ def main() -> int:
             write_csv(options.out / "kernel_times.csv", time_rows)
             (options.out / "kernel_outputs.txt").write_text("\n".join(outputs) + "\n")
             (options.out / "kernel_log.txt").write_text("\n".join(log) + "\n")
-        for name in right:
+        for name in right if options.what != "times" else []:
             if time.monotonic() - begun > options.budget:
                 log.append(f"{name}: not counted, no time left")
                 continue
@@ -266,7 +287,7 @@ def main() -> int:
             if problem:
                 log.append(f"{name}: {problem}")
             for i, row in enumerate(counted):
-                kept = {key: value for key, value in row.items() if "__" in key}
+                kept = {key: value for key, value in row.items() if is_kept(key)}
                 shape = {"kernel": row["Kernel Name"], "grid": row["Grid Size"], "block": row["Block Size"]}
                 counter_rows.append({"program": name, "launch": str(i)} | shape | kept | machine)
             print(f"{name}: {len(counted)} counted, {time.monotonic() - begun:.0f} s", flush=True)
