@@ -46,6 +46,8 @@ inline constexpr int driver_version = 13000;
 [[nodiscard]] DriverError error_of(Status status);
 /// Whether cuInit was called, by the program or within the runtime.
 [[nodiscard]] bool is_initialized();
+/// What cuInit does. The runtime does the same when it looks for devices.
+void initialize_driver();
 /// The context of this thread; null: none.
 [[nodiscard]] void* current_context();
 /// What a call that needs a context gives when there is none, or after a fault.

@@ -255,6 +255,10 @@ DriverError error_of(Status status) {
     }
 }
 
+void initialize_driver() {
+    contexts().initialized = true;
+}
+
 bool is_initialized() {
     return contexts().initialized || device().runtime_in_use();
 }
@@ -282,7 +286,7 @@ WARPTIME_DRIVER DriverError cuInit(unsigned flags) {
     if (flags != 0) {
         return DriverError::invalid_value;
     }
-    contexts().initialized = true;
+    initialize_driver();
     return DriverError::success;
 }
 WARPTIME_DRIVER DriverError cuDriverGetVersion(int* version) {

@@ -6,10 +6,12 @@
 // have nothing to wait for.
 #include "bindings/standin/runtime_api.hpp"
 
+#include "bindings/standin/driver.hpp"
 #include "hw/error.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -416,6 +418,8 @@ WARPTIME_CUDA const char* cudaGetErrorString(int error) {
 // ---- devices
 
 WARPTIME_CUDA int cudaGetDeviceCount(int* count) {
+    const auto lock = locked();
+    warptime::standin::initialize_driver();
     *count = 1;
     return 0;
 }
@@ -550,7 +554,8 @@ WARPTIME_CUDA int cudaDeviceGetAttribute(int* value, int attribute, int /*number
     return 0;
 }
 
-/// The beginning of cudaDeviceProp in CUDA 12 and 13, as far as programs print it.
+/// cudaDeviceProp of CUDA 13 up to the shared memory that a CTA has reserved. Those of CUDA 11 and 12 begin
+/// alike, and none is shorter.
 struct DeviceProperties {
     char name[256];
     char uuid[16];
@@ -564,39 +569,108 @@ struct DeviceProperties {
     int max_threads;
     int max_block[3];
     int max_grid[3];
+    std::size_t constant_memory;
+    int major, minor;
+    std::size_t texture_alignment, texture_pitch_alignment;
+    int sm_count;
+    int integrated;
+    int maps_host_memory;
+    int sizes_of_textures[39];
+    std::size_t surface_alignment;
+    int concurrent_kernels;
+    int ecc;
+    int pci[3];
+    int tcc;
+    int copy_engines;
+    int unified_addressing;
+    int bus_width;
+    int l2_bytes, l2_persisting_bytes;
+    int threads_per_sm;
+    int stream_priorities;
+    int global_in_l1, local_in_l1;
+    std::size_t shared_per_sm;
+    int registers_per_sm;
+    int managed_memory;
+    int multi_gpu_board, board_group;
+    int native_host_atomics;
+    int pageable_memory;
+    int concurrent_managed_access;
+    int preemption;
+    int registered_pointers;
+    int cooperative_launch;
+    std::size_t shared_per_block_optin;
+    int host_page_tables;
+    int direct_managed_access;
+    int blocks_per_sm;
+    int policy_window;
+    std::size_t shared_reserved;
 };
-WARPTIME_CUDA int cudaGetDeviceProperties(void* properties, int /*number*/) {
-    const auto lock = locked();
+static_assert(offsetof(DeviceProperties, sm_count) == 384 &&
+              offsetof(DeviceProperties, threads_per_sm) == 604 && sizeof(DeviceProperties) == 704);
+
+/// Members up to the alignments of textures, whose places all versions share.
+DeviceProperties first_properties() {
     const warptime::hw::Gpu& gpu = device().gpu();
     const warptime::standin::machine::Chip& chip = device().chip();
     const warptime::model::machine::SmLimits& limits = chip.limits;
-    // Later members depend on the toolkit: programs ask cudaDeviceGetAttribute for those that matter.
-    auto* const known = static_cast<DeviceProperties*>(properties);
-    std::memset(known, 0, sizeof *known);
-    std::snprintf(known->name, sizeof known->name, "%s", gpu.name.c_str());
-    known->total_memory = static_cast<std::size_t>(gpu.dram.capacity.value());
-    known->shared_per_block = static_cast<std::size_t>(limits.shared_default);
-    known->registers_per_block = limits.registers;
-    known->warp_size = 32;
-    known->pitch = 2147483647;
-    known->max_threads = limits.threads_per_cta;
+    DeviceProperties known{};
+    std::snprintf(known.name, sizeof known.name, "%s", gpu.name.c_str());
+    known.total_memory = static_cast<std::size_t>(gpu.dram.capacity.value());
+    known.shared_per_block = static_cast<std::size_t>(limits.shared_default);
+    known.registers_per_block = limits.registers;
+    known.warp_size = 32;
+    known.pitch = 2147483647;
+    known.max_threads = limits.threads_per_cta;
     const int block[3] = {limits.threads_per_cta, limits.threads_per_cta, 64},
               grid[3] = {2147483647, 65535, 65535};
-    std::copy_n(block, 3, known->max_block);
-    std::copy_n(grid, 3, known->max_grid);
-    // In CUDA 13: constant memory, major, minor, two alignments, then the number of SMs.
-    auto* const rest = reinterpret_cast<std::byte*>(known) + sizeof *known;
-    const std::size_t constant = 65536;
-    std::memcpy(rest, &constant, sizeof constant);
-    const int version[2] = {chip.architecture / 10, chip.architecture % 10};
-    std::memcpy(rest + 8, version, sizeof version);
-    const std::size_t alignments[2] = {512, 32};
-    std::memcpy(rest + 16, alignments, sizeof alignments);
-    std::memcpy(rest + 32, &limits.sm_count, sizeof limits.sm_count);
+    std::copy_n(block, 3, known.max_block);
+    std::copy_n(grid, 3, known.max_grid);
+    known.constant_memory = 65536;
+    known.major = chip.architecture / 10;
+    known.minor = chip.architecture % 10;
+    known.texture_alignment = 512;
+    known.texture_pitch_alignment = 32;
+    return known;
+}
+
+WARPTIME_CUDA int cudaGetDeviceProperties(void* properties, int number) {
+    const auto lock = locked();
+    DeviceProperties known = first_properties();
+    const auto attribute = [&](int which) {
+        int value = 0;
+        cudaDeviceGetAttribute(&value, which, number);
+        return value;
+    };
+    known.sm_count = device().chip().limits.sm_count;
+    known.maps_host_memory = 1;
+    known.concurrent_kernels = attribute(31);
+    known.l2_bytes = attribute(38);
+    known.threads_per_sm = attribute(39);
+    known.copy_engines = attribute(40);
+    known.unified_addressing = attribute(41);
+    known.stream_priorities = attribute(78);
+    known.global_in_l1 = attribute(79);
+    known.local_in_l1 = attribute(80);
+    known.shared_per_sm = static_cast<std::size_t>(attribute(81));
+    known.registers_per_sm = attribute(82);
+    known.managed_memory = attribute(83);
+    known.cooperative_launch = attribute(95);
+    known.shared_per_block_optin = static_cast<std::size_t>(attribute(97));
+    known.blocks_per_sm = attribute(106);
+    known.shared_reserved = static_cast<std::size_t>(attribute(111));
+    std::memcpy(properties, &known, sizeof known);
     return 0;
 }
-WARPTIME_CUDA int cudaGetDeviceProperties_v2(void* properties, int number) {
-    return cudaGetDeviceProperties(properties, number);
+/// The form of CUDA 12, which has another member before the number of SMs. Programs ask
+/// cudaDeviceGetAttribute for what comes later.
+WARPTIME_CUDA int cudaGetDeviceProperties_v2(void* properties, int /*number*/) {
+    const auto lock = locked();
+    const DeviceProperties known = first_properties();
+    const int rest[2] = {1, device().chip().limits.sm_count};
+    std::memcpy(properties, &known, offsetof(DeviceProperties, sm_count));
+    std::memcpy(static_cast<std::byte*>(properties) + offsetof(DeviceProperties, sm_count), rest,
+                sizeof rest);
+    return 0;
 }
 
 // ---- functions

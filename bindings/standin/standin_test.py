@@ -58,6 +58,45 @@ int main() {
 }
 """
 
+ASKS_AS_LIBRARIES_DO = """
+#include <cstdio>
+#include <cuda_runtime.h>
+__global__ void kernel(int* x) { x[threadIdx.x] = 1; }
+#define EXPECT(what) if (!(what)) { std::fprintf(stderr, "wrong: %s\\n", #what); return 1; }
+int main() {
+    cudaDeviceProp of_device;
+    EXPECT(cudaGetDeviceProperties(&of_device, 0) == cudaSuccess)
+    EXPECT(of_device.multiProcessorCount == 132 && of_device.maxThreadsPerMultiProcessor == 2048)
+    EXPECT(of_device.sharedMemPerBlockOptin == 232448 && of_device.regsPerMultiprocessor == 65536)
+    EXPECT(of_device.maxBlocksPerMultiProcessor == 32 && of_device.reservedSharedMemPerBlock == 1024)
+    int *x = nullptr, *pinned = nullptr, own = 0;
+    EXPECT(cudaMalloc(&x, 128) == cudaSuccess && cudaMallocHost(&pinned, 128) == cudaSuccess)
+    cudaPointerAttributes known;
+    EXPECT(cudaPointerGetAttributes(&known, x + 1) == cudaSuccess && known.type == cudaMemoryTypeDevice)
+    EXPECT(known.devicePointer == x + 1 && known.hostPointer == nullptr && known.device == 0)
+    EXPECT(cudaPointerGetAttributes(&known, pinned) == cudaSuccess && known.type == cudaMemoryTypeHost)
+    EXPECT(cudaPointerGetAttributes(&known, &own) == cudaSuccess && known.type == cudaMemoryTypeUnregistered)
+    cudaStream_t stream;
+    int least = 1, greatest = 1, priority = 1, peer = 1;
+    EXPECT(cudaDeviceGetStreamPriorityRange(&least, &greatest) == cudaSuccess && least == 0 && greatest < 0)
+    EXPECT(cudaStreamCreateWithPriority(&stream, 0, greatest) == cudaSuccess)
+    EXPECT(cudaStreamGetPriority(stream, &priority) == cudaSuccess && priority == 0)
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+    EXPECT(cudaStreamIsCapturing(stream, &status) == cudaSuccess && status == cudaStreamCaptureStatusNone)
+    EXPECT(cudaDeviceCanAccessPeer(&peer, 0, 0) == cudaSuccess && peer == 0)
+    char bus[32] = "";
+    EXPECT(cudaDeviceGetPCIBusId(bus, 32, 0) == cudaSuccess && bus[4] == ':')
+    EXPECT(cudaDeviceGetPCIBusId(bus, 5, 0) == cudaErrorInvalidValue)
+    kernel<<<1, 32, 0, stream>>>(x);
+    EXPECT(cudaLaunchHostFunc(stream, [](void* place) { *static_cast<int*>(place) = 7; }, &own) == cudaSuccess)
+    EXPECT(own == 7 && cudaLaunchHostFunc(stream, nullptr, &own) == cudaErrorInvalidValue)
+    EXPECT(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaErrorNotSupported)
+    EXPECT(cudaGetLastError() != cudaSuccess && cudaDeviceSynchronize() == cudaSuccess)
+    std::fprintf(stderr, "right\\n");
+    return 0;
+}
+"""
+
 
 def program() -> str:
     return os.environ["WARPTIME_PROGRAM"]
@@ -101,6 +140,9 @@ class Programs(unittest.TestCase):
         cls.compile("sms", str(cls.folder / "sms.cu"))
         (cls.folder / "clock.cu").write_text(READS_THE_CLOCK)
         cls.compile("clock", str(cls.folder / "clock.cu"))
+        (cls.folder / "asks.cu").write_text(ASKS_AS_LIBRARIES_DO)
+        for linked in ["static", "shared"]:
+            cls.compile(f"asks_{linked}", str(cls.folder / "asks.cu"), "-cudart", linked)
         cls.compile("opens", str(cls.folder / "opens.cpp"), "-cudart", "none", "-ldl")
 
     @classmethod
@@ -193,6 +235,14 @@ class Programs(unittest.TestCase):
         result = self.start("./opens")
         self.assertEqual(result.returncode, 1)
         self.assertEqual(json.loads(result.stdout)["exit_code"], 0, result.stderr)
+
+    def test_what_libraries_ask_before_they_launch(self) -> None:
+        for linked in ["static", "shared"]:
+            with self.subTest(linked):
+                result = self.start(f"./asks_{linked}")
+                self.assertIn("right\n", result.stderr)
+                self.assertIn("cudaStreamBeginCapture is not provided", result.stderr)
+                self.assertEqual(self.names(self.launches(result, 0)), ["kernel"])
 
     def test_a_fault_keeps_the_rows_before_it(self) -> None:
         result = self.start("./static", "fault", "image.cubin")
