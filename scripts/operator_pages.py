@@ -4,7 +4,7 @@
 Usage: build/venv/bin/python scripts/operator_pages.py
 
 Tables stand between `<!-- scores -->` and `<!-- /scores -->`; they and the plots hold fit and development rows of the
-H100. Needs the Python package and matplotlib.
+H200. Needs the Python package and matplotlib.
 """
 # SPDX-License-Identifier: Apache-2.0
 
@@ -91,7 +91,7 @@ def plot(rows: Sequence[wt.ScoredRow], path: Path) -> None:
         low, high = 0.8 * min(edges), 1.25 * max(edges)
         for factor, style in ((1.0, "-"), (1.25, ":"), (0.8, ":")):
             axes.plot([low, high], [factor * low, factor * high], style, color="#777777", lw=0.9)
-        axes.set(xlim=(low, high), ylim=(low, high), title="fit and development rows, H100; dotted: a factor of 1.25")
+        axes.set(xlim=(low, high), ylim=(low, high), title="fit and development rows, H200; dotted: a factor of 1.25")
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8, markerscale=1.5)
         axes.figure.savefig(path, metadata={"Software": None})
 
@@ -99,7 +99,7 @@ def plot(rows: Sequence[wt.ScoredRow], path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.parse_args()
-    board = wt.scoreboard(gpu="h100-sxm", data=ROOT / "validate" / "recorded")
+    board = wt.scoreboard(gpu="h200-sxm", data=ROOT / "validate" / "recorded")
     rows = [row for row in board.rows if row.quantity == "kernel_us"]
     for page, suites in PAGES.items():
         chosen = [row for row in rows if row.suite in suites]

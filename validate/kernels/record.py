@@ -198,7 +198,12 @@ def build_launch_times(library: Path) -> str:
 def machine_facts() -> dict[str, str]:
     """Board, driver, clocks and date."""
     board = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
-    query = ["nvidia-smi", f"--id={board}", "--query-gpu=name,driver_version,clocks.max.sm,clocks.mem", "--format=csv,noheader"]
+    query = [
+        "nvidia-smi",
+        f"--id={board}",
+        "--query-gpu=name,driver_version,clocks.max.sm,clocks.mem",
+        "--format=csv,noheader",
+    ]
     told = subprocess.run(query, capture_output=True, text=True).stdout.strip().split(", ")
     facts = dict(zip(["board", "driver", "sm_clock", "mem_clock"], told, strict=False))
     facts["date"] = datetime.datetime.now(datetime.UTC).date().isoformat()
