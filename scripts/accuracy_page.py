@@ -34,7 +34,7 @@ SUMMARY: list[tuple[str, str, str]] = [
     ("bf16 products by Triton, tile given", "h200-sxm", r"triton_bf16"),
     ("the same, other shapes and tiles, recorded later", "h200-sxm", r"triton_bf16_(second|third)"),
     ("copies and additions by PyTorch", "h200-sxm", r"copy_add"),
-    ("all other operators by PyTorch, on an H100", "h100-sxm", r"torch_.*"),
+    ("all other operators by PyTorch", "h200-sxm", r"torch_.*"),
     ("microbenchmarks", "h200-sxm", r"microbench_.*"),
     ("products on an H100, published times", "h100-sxm", r"gemm_public"),
     ("products on an A100, published times", "a100-sxm-80gb", r"gemm_public"),
