@@ -2,13 +2,14 @@
 // does, which other devices and pools of memory there are. PyTorch asks all of these before its first kernel.
 // SPDX-License-Identifier: Apache-2.0
 //
-// There is one device, streams never record graphs, and work is done when a function returns.
+// There is one device, streams never record graphs, and work is done when a function returns. Where the
+// driver has the same function, it answers.
 #include "bindings/standin/driver.hpp"
 #include "bindings/standin/runtime_api.hpp"
 
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
+#include <utility>
 
 // The names are those of CUDA, and addresses of the stand-in device are places of this process.
 // NOLINTBEGIN(bugprone-reserved-identifier, performance-no-int-to-ptr)
@@ -16,9 +17,15 @@
 namespace {
 
 using warptime::standin::device;
+using warptime::standin::DriverError;
 using warptime::standin::failed;
 using warptime::standin::locked;
 using warptime::standin::Status;
+
+/// Both number their errors alike.
+int answer(DriverError error) {
+    return failed(static_cast<Status>(error));
+}
 
 int not_supported(const char* function) {
     static_cast<void>(warptime::standin::not_provided(function));
@@ -38,22 +45,24 @@ struct PointerAttributes {
 
 extern "C" int cudaEventRecord(void* event, void* stream);
 extern "C" int cudaMemcpy(void* to, const void* from, std::size_t bytes, int kind);
+extern "C" DriverError cuDeviceCanAccessPeer(int* can, int number, int peer);
+extern "C" DriverError cuDeviceGetPCIBusId(char* text, int bytes, int number);
+extern "C" DriverError cuCtxGetStreamPriorityRange(int* least, int* greatest);
+extern "C" DriverError cuStreamGetPriority(void* stream, int* priority);
+extern "C" DriverError cuStreamIsCapturing(void* stream, int* capturing);
 
 // ---- devices
 
-WARPTIME_CUDA int cudaDeviceCanAccessPeer(int* can, int /*number*/, int /*peer*/) {
-    *can = 0;
-    return 0;
+WARPTIME_CUDA int cudaDeviceCanAccessPeer(int* can, int number, int peer) {
+    device().use_runtime();
+    return answer(cuDeviceCanAccessPeer(can, number, peer));
 }
 WARPTIME_CUDA int cudaDeviceEnablePeerAccess(int /*peer*/, unsigned /*flags*/) {
     return failed(Status::invalid_value);
 }
 WARPTIME_CUDA int cudaDeviceGetPCIBusId(char* text, int bytes, int number) {
-    if (text == nullptr || bytes < 13 || number != 0) {
-        return failed(Status::invalid_value);
-    }
-    std::snprintf(text, static_cast<std::size_t>(bytes), "0000:01:00.0");
-    return 0;
+    device().use_runtime();
+    return answer(cuDeviceGetPCIBusId(text, bytes, number));
 }
 WARPTIME_CUDA int cudaProfilerStart() {
     return 0;
@@ -92,17 +101,16 @@ WARPTIME_CUDA int cudaMemcpyPeerAsync(void* to, int /*to_device*/, const void* f
 // ---- streams and events
 
 WARPTIME_CUDA int cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-    if (least != nullptr) *least = 0;
-    if (greatest != nullptr) *greatest = -5;
-    return 0;
+    device().use_runtime();
+    return answer(cuCtxGetStreamPriorityRange(least, greatest));
 }
-WARPTIME_CUDA int cudaStreamGetPriority(void* /*stream*/, int* priority) {
-    *priority = 0;
-    return 0;
+WARPTIME_CUDA int cudaStreamGetPriority(void* stream, int* priority) {
+    device().use_runtime();
+    return answer(cuStreamGetPriority(stream, priority));
 }
-WARPTIME_CUDA int cudaStreamIsCapturing(void* /*stream*/, int* status) {
-    *status = 0;
-    return 0;
+WARPTIME_CUDA int cudaStreamIsCapturing(void* stream, int* status) {
+    device().use_runtime();
+    return answer(cuStreamIsCapturing(stream, status));
 }
 /// The places beyond `status` depend on the version of CUDA, and only a stream that records fills them.
 WARPTIME_CUDA int cudaStreamGetCaptureInfo(void* /*stream*/, int* status, ...) {
@@ -110,8 +118,8 @@ WARPTIME_CUDA int cudaStreamGetCaptureInfo(void* /*stream*/, int* status, ...) {
     return 0;
 }
 WARPTIME_CUDA int cudaThreadExchangeStreamCaptureMode(int* mode) {
-    // cudaStreamCaptureModeGlobal, which a thread begins with.
-    *mode = 0;
+    thread_local int current = 0;  // cudaStreamCaptureModeGlobal, which a thread begins with
+    std::swap(*mode, current);
     return 0;
 }
 WARPTIME_CUDA int cudaEventRecordWithFlags(void* event, void* stream, unsigned /*flags*/) {

@@ -635,6 +635,9 @@ DeviceProperties first_properties() {
 
 WARPTIME_CUDA int cudaGetDeviceProperties(void* properties, int number) {
     const auto lock = locked();
+    if (properties == nullptr || number != 0) {
+        return failed(Status::invalid_value);
+    }
     DeviceProperties known = first_properties();
     const auto attribute = [&](int which) {
         int value = 0;
@@ -663,8 +666,11 @@ WARPTIME_CUDA int cudaGetDeviceProperties(void* properties, int number) {
 }
 /// The form of CUDA 12, which has another member before the number of SMs. Programs ask
 /// cudaDeviceGetAttribute for what comes later.
-WARPTIME_CUDA int cudaGetDeviceProperties_v2(void* properties, int /*number*/) {
+WARPTIME_CUDA int cudaGetDeviceProperties_v2(void* properties, int number) {
     const auto lock = locked();
+    if (properties == nullptr || number != 0) {
+        return failed(Status::invalid_value);
+    }
     const DeviceProperties known = first_properties();
     const int rest[2] = {1, device().chip().limits.sm_count};
     std::memcpy(properties, &known, offsetof(DeviceProperties, sm_count));

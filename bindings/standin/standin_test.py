@@ -78,15 +78,19 @@ int main() {
     EXPECT(cudaPointerGetAttributes(&known, &own) == cudaSuccess && known.type == cudaMemoryTypeUnregistered)
     cudaStream_t stream;
     int least = 1, greatest = 1, priority = 1, peer = 1;
-    EXPECT(cudaDeviceGetStreamPriorityRange(&least, &greatest) == cudaSuccess && least == 0 && greatest < 0)
+    EXPECT(cudaDeviceGetStreamPriorityRange(&least, &greatest) == cudaSuccess && greatest <= least)
     EXPECT(cudaStreamCreateWithPriority(&stream, 0, greatest) == cudaSuccess)
-    EXPECT(cudaStreamGetPriority(stream, &priority) == cudaSuccess && priority == 0)
+    EXPECT(cudaStreamGetPriority(stream, &priority) == cudaSuccess && priority == greatest)
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    EXPECT(cudaThreadExchangeStreamCaptureMode(&mode) == cudaSuccess && mode == cudaStreamCaptureModeGlobal)
+    EXPECT(cudaThreadExchangeStreamCaptureMode(&mode) == cudaSuccess && mode == cudaStreamCaptureModeRelaxed)
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
     EXPECT(cudaStreamIsCapturing(stream, &status) == cudaSuccess && status == cudaStreamCaptureStatusNone)
     EXPECT(cudaDeviceCanAccessPeer(&peer, 0, 0) == cudaSuccess && peer == 0)
     char bus[32] = "";
     EXPECT(cudaDeviceGetPCIBusId(bus, 32, 0) == cudaSuccess && bus[4] == ':')
-    EXPECT(cudaDeviceGetPCIBusId(bus, 5, 0) == cudaErrorInvalidValue)
+    EXPECT(cudaDeviceGetPCIBusId(bus, 0, 0) == cudaErrorInvalidValue)
+    EXPECT(cudaGetDeviceProperties(&of_device, 1) != cudaSuccess)
     kernel<<<1, 32, 0, stream>>>(x);
     EXPECT(cudaLaunchHostFunc(stream, [](void* place) { *static_cast<int*>(place) = 7; }, &own) == cudaSuccess)
     EXPECT(own == 7 && cudaLaunchHostFunc(stream, nullptr, &own) == cudaErrorInvalidValue)

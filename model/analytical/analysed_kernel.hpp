@@ -32,7 +32,6 @@ struct Exposure {
 struct Saved {
     hw::Seconds launch{}, sms{}, dram{}, l2{}, atomics{};
     hw::Seconds latency{};  ///< before the first bytes arrive and after the last have arrived
-    hw::Seconds memory{};   ///< of L2 and DRAM both, which follow one another
 };
 
 struct Analysis {

@@ -80,13 +80,9 @@ inline void share_among_causes(const machine::Part& part, const hw::Cycles& chai
     return by;
 }
 
-/// The limiter that saves most. Where L2 and DRAM are about equally slow, neither saves much without the
-/// other: the slower one stands for both.
+/// The limiter that saves most.
 inline prediction::Limiter name_limiter(const Analysis& a) {
-    SavedBy by = saved_by(a);
-    const bool dram = a.l2_time < a.dram_time;
-    double& slower = by[static_cast<std::size_t>(dram ? prediction::Limiter::dram : prediction::Limiter::l2)];
-    slower = std::max(slower, a.saved.memory.value());
+    const SavedBy by = saved_by(a);
     const auto most = std::max_element(by.begin(), by.end()) - by.begin();
     return 0.0 < by[static_cast<std::size_t>(most)] ? static_cast<prediction::Limiter>(most)
                                                     : prediction::Limiter::launch;

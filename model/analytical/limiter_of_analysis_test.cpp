@@ -102,7 +102,6 @@ kernel::Kernel chain_of_one_warp() {
 }  // namespace
 
 TEST_CASE("clear cases: streams, conflicts of banks, chains, products and empty grids") {
-    // The slices take lines in hardly faster than DRAM moves them, so that neither alone would save much.
     CHECK(of(fixture::stream(20000)).limiter == Limiter::dram);
     CHECK(of(fixture::stream(20000, 1, false)).limiter == Limiter::dram);
     CHECK(of(shared_loads(132, 16, 32, 8)).limiter == Limiter::shared);

@@ -262,8 +262,13 @@ def main() -> int:
         # what the budget cuts off are counters.
         compiled = [name for name, error in built.items() if not error]
         log += [f"{name}: does not compile: {error[-600:]}" for name, error in built.items() if error]
+
+        def in_budget(name: str) -> tuple[int, str]:
+            left = time.monotonic() - begun < options.budget
+            return run_plain(folder / name) if left else (124, "no time left")
+
         with concurrent.futures.ThreadPoolExecutor(PLAIN_RUNS) as pool:
-            plain = dict(zip(compiled, pool.map(lambda name: run_plain(folder / name), compiled), strict=True))
+            plain = dict(zip(compiled, pool.map(in_budget, compiled), strict=True))
         right: list[str] = []
         for name, (code, said) in plain.items():
             if code or not said.rstrip().endswith("done"):

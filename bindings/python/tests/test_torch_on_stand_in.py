@@ -19,11 +19,12 @@ import torch
 from torch.nn import functional as F
 
 torch.manual_seed(1)
-rows = torch.randn(96, 1024)
+many = torch.randn(1024, 1024)
+rows = many[:96]
 there = rows.cuda()
 weight = torch.randn(1024)
 pairs = [
-    (F.layer_norm(there, (1024,), weight.cuda()), F.layer_norm(rows, (1024,), weight)),
+    (F.layer_norm(many.cuda(), (1024,), weight.cuda()), F.layer_norm(many, (1024,), weight)),
     (torch.softmax(there, 1), torch.softmax(rows, 1)),
     (F.gelu(there).sum(), F.gelu(rows).sum()),
     (there.sort(1).values, rows.sort(1).values),
@@ -51,5 +52,6 @@ def test_operators_of_pytorch_run_and_are_predicted(tmp_path: Path) -> None:
     for part in ("layer_norm", "softmax", "reduce_kernel", "sort", "elementwise"):
         assert [name for name in names if part in name.lower()], (part, names)
     norm = next(launch for launch in launches if "layer_norm" in launch["kernel"])
-    # A row a CTA: far below what a chip can do, and no less than a launch.
-    assert 1.0 < norm["time_us"] < 10.0
+    # The recorded row of torch_reductions: layernorm cols=1024 dtype=fp32 rows=1024, flushed.
+    assert norm["low_us"] < 6.56 < norm["high_us"]
+    assert norm["time_us"] == pytest.approx(6.56, rel=0.2)
