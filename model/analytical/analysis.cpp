@@ -140,22 +140,14 @@ double waits_of_waves(const Analysis& a) {
     return waves * turns * std::min(1.0, a.traffic.dram_read.value() / received);
 }
 
-/// Busiest of the SM's units that work before or after a wait for loads, in cycles of a CTA. The path of
-/// plain loads and stores serves each load as its bytes arrive, so that it is busy within the wait.
-Cycles busiest_beside_waits(const Analysis& a) {
+/// The busiest unit of an SM, but for the turns of register operands: in cycles of a CTA.
+Cycles busiest_unit(const Analysis& a) {
     Cycles busiest{};
     for (std::size_t i = 0; i < machine::server_count; ++i) {
-        const auto server = static_cast<machine::Server>(i);
-        if (server == machine::Server::registers || server == machine::Server::l1 ||
-            server == machine::Server::crossbar_read || server == machine::Server::crossbar_write) {
-            continue;
-        }
-        Cycles busy(a.item.total([&](const machine::Part& p) { return p.demand.cycles[i].value(); }));
-        if (server == machine::Server::shared) {
-            busy =
-                busy - Cycles(a.item.total([](const machine::Part& p) { return p.global_passes.value(); }));
-        }
-        busiest = std::max(busiest, busy);
+        if (static_cast<machine::Server>(i) == machine::Server::registers) continue;
+        busiest = std::max(
+            busiest,
+            Cycles(a.item.total([&](const machine::Part& p) { return p.demand.cycles[i].value(); })));
     }
     return busiest;
 }
@@ -165,7 +157,7 @@ machine::SlotTurn turn_of_slot(const Analysis& a, double rounds, const hw::Gpu& 
     const std::int64_t resident = a.occupancy.ctas_per_sm;
     const machine::Waves waves = machine::waves_of(a.items, a.slots);
     const double warps = static_cast<double>(resident * a.item.warps) / gpu.sm.sub_partitions.value();
-    const double own = busiest_beside_waits(a).value();
+    const double own = busiest_unit(a).value();
     machine::SlotTurn turn;
     turn.own = own;
     turn.together = own * static_cast<double>(resident);
@@ -280,10 +272,9 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
                 // time from above, so the shorter counts.
                 const double rounds = slot_waits / a.waves;
                 const machine::SlotTurn turn = turn_of_slot(a, rounds, gpu);
-                const double stepped =
-                    machine::slots_at_memory(machine::in_seconds(turn, seconds(Cycles(1.0))),
-                                             {rounds * queue, rounds * held_up, of[1], written});
-                slot = std::min(machine::queued(alone, of[1], slot_waits * queue), std::max(slot, stepped));
+                slot = std::min(machine::queued(alone, of[1], slot_waits * queue),
+                                machine::slots_at_memory(machine::in_seconds(turn, seconds(Cycles(1.0))),
+                                                         {rounds * queue, rounds * held_up, of[1], written}));
             }
             slot = machine::handed_out(seconds(launch - first), slot, static_cast<double>(a.slots));
             of[0] = std::max(seconds(first) + slot, seconds(launch + a.alone - apart));
@@ -381,17 +372,14 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     const double overlapped = steady::overlapped(std::span<const double>(now), exponent);
     const Seconds behind = behind_at(a.clock, Seconds(overlapped));
     const bool queues = waits_in_a_loop(a) || 0.0 < slot_waits || Cycles{} < atomics.mean;
-    const auto saved_with = [&](const std::array<double, 4>& by) {
-        const std::array<double, 4> of = parts(a.clock, by);
-        return Seconds(std::max(0.0, overlapped - steady::overlapped(std::span<const double>(of), exponent)));
-    };
     const auto saved = [&](std::size_t part) {
         if (!queues) {
             return Seconds(0.5 * steady::share_of_overlapped(now[part], overlapped, exponent) * overlapped);
         }
         std::array<double, 4> by = as_they_are;
         by[part] = 0.5;
-        return saved_with(by);
+        const std::array<double, 4> of = parts(a.clock, by);
+        return Seconds(std::max(0.0, overlapped - steady::overlapped(std::span<const double>(of), exponent)));
     };
     const Seconds of_sms = saved(0);
     const double handing = std::clamp(((handed - run) / ended).value(), 0.0, 1.0);
@@ -400,8 +388,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
                saved(1) + victims * 0.5,
                saved(2),
                saved(3),
-               apart / a.clock * 0.5,
-               saved_with({1.0, 0.5, 0.5, 1.0})};
+               apart / a.clock * 0.5};
     a.sm_time = run / a.clock + behind;
     a.launch_time = launch / a.clock;
     a.l2_time = l2 / a.clock;

@@ -60,8 +60,9 @@ namespace warptime::model::machine {
 
 /// Cycles of the slices for `read` bytes and for stores of `stores` cycles. The path between partitions
 /// limits reads that cross; the slices themselves spend one visit on each. `together`: results leave in the
-/// same turns that read, so stores fill the slices' spare time. Otherwise stores follow reads. Source: copies
-/// within the L2 (microbench_bandwidth_in_flight).
+/// same turns that read, or while other CTAs read, so stores fill the slices' spare time. Otherwise stores
+/// follow reads. Source: copies within the L2 (microbench_bandwidth_in_flight); CTAs that replace each other
+/// (kernels, star_stencils).
 [[nodiscard]] inline hw::Cycles read_and_stored_cycles(const hw::Bytes& read, const hw::Cycles& stores,
                                                        bool together, const hw::Gpu& gpu) {
     const hw::Cycles reads = l2_cycles(read * slice_visits(gpu), gpu);
