@@ -725,6 +725,29 @@ class Tiles(Case):
 
 class Timelines(Case):
     KERNEL: ClassVar = ["predict", "kernel", str(ROOT / "examples" / "kernels" / "saxpy.kernel"), "--gpu", "h200-sxm"]
+    def test_a_description_predicts_as_its_operator(self) -> None:
+        operators = {
+            "gemm": ["1024", "1024", "1024"],
+            "softmax_backward": ["1000", "1000", "--dtype", "fp32"],
+            "sort": ["64", "512"],
+            "attention": ["--batch", "2", "--sq", "512", "--sk", "512", "--heads", "8", "--head-dim", "64"],
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            file = str(Path(folder) / "steps.kernel")
+            for operator, sizes in operators.items():
+                answer = json.loads(self.succeed("predict", operator, *sizes, "--gpu", "h200", "--json", "--description", file))
+                again = json.loads(self.succeed("predict", "kernel", file, "--gpu", "h200", "--json"))
+                self.assertEqual(again["time_us"], answer["time_us"], operator)
+                self.assertEqual(again["counters"], answer["counters"], operator)
+                self.assertEqual([k["name"] for k in again["kernels"]], [k["name"] for k in answer["kernels"]])
+            changed = Path(file).read_text().replace("program\n", "program\nmemset bytes=1048576\n", 1)
+            Path(file).write_text(changed)
+            self.assertGreater(json.loads(self.succeed("predict", "kernel", file, "--gpu", "h200", "--json"))["time_us"], again["time_us"])
+            missing = str(Path(folder) / "missing" / "x.kernel")
+            self.fail_with(2, ["description", missing, "folder"], *GEMM, "--description", missing)
+            self.fail_with(2, ["description", "path of a file"], *GEMM, "--description", "-")
+            self.assertEqual(os.listdir(folder), ["steps.kernel"])
+
     SIMULATED: ClassVar = [*GEMM, "--engine", "simulation"]
 
     def test_a_timeline_is_a_trace_and_the_same_twice(self) -> None:

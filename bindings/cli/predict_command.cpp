@@ -12,6 +12,7 @@
 #include "bindings/reports/timeline.hpp"
 #include "bindings/reports/what_if.hpp"
 #include "bindings/reports/would_help.hpp"
+#include "model/kernel/text.hpp"
 #include "workloads/condition_values.hpp"
 #include "workloads/predict.hpp"
 
@@ -33,26 +34,34 @@ std::vector<OptionSpec> options_of_predict() {
     options.push_back({"timeline",
                        "Write the simulation's course as a trace for Perfetto; needs --engine simulation",
                        OptionKind::value, "FILE"});
+    options.push_back(
+        {"description", "Write what runs as text, which predict kernel reads", OptionKind::value, "FILE"});
     return options;
 }
 
-/// The file of --timeline, opened before any work, so that a path that cannot be written is known at once.
-std::unique_ptr<OutputFile> timeline_file(const Arguments& arguments, const prediction::Engine& engine) {
-    const std::optional<std::string> path = arguments.get("timeline");
+/// The file that an option names, opened before any work, so that a path that cannot be written is known at
+/// once; nothing where the option is not given.
+std::unique_ptr<OutputFile> file_of(const Arguments& arguments, const std::string& option) {
+    const std::optional<std::string> path = arguments.get(option);
     if (!path) return nullptr;
-    if (engine.name() != "simulation") {
-        throw UsageError(
-            "timeline", *path,
-            fmt::format("--engine simulation; the {} engine has no course of time", engine.name()));
-    }
     if (path->empty() || *path == "-") {
-        throw UsageError("timeline", *path, "the path of a file, since stdout has the answer");
+        throw UsageError(option, *path, "the path of a file, since stdout has the answer");
     }
     try {
         return std::make_unique<OutputFile>(*path);
     } catch (const Error& error) {
-        throw UsageError("timeline", *path, error.expected());
+        throw UsageError(option, *path, error.expected());
     }
+}
+
+std::unique_ptr<OutputFile> timeline_file(const Arguments& arguments, const prediction::Engine& engine) {
+    const std::optional<std::string> path = arguments.get("timeline");
+    if (path && engine.name() != "simulation") {
+        throw UsageError(
+            "timeline", *path,
+            fmt::format("--engine simulation; the {} engine has no course of time", engine.name()));
+    }
+    return file_of(arguments, "timeline");
 }
 
 CommandSpec spec_of(const workloads::OperatorInfo& info, std::string_view command) {
@@ -95,6 +104,7 @@ int run_predict(const Arguments& arguments, bool in_depth) {
     const prediction::Conditions conditions = read_conditions(arguments);
     const auto engine = make_engine(arguments.get("engine").value_or(std::string(default_engine)));
     const std::unique_ptr<OutputFile> timeline = timeline_file(arguments, *engine);
+    const std::unique_ptr<OutputFile> description = file_of(arguments, "description");
     const hw::Gpu gpu = load_requested_gpu(required_gpu(arguments), settings);
     workloads::check_conditions(conditions, gpu);
 
@@ -128,6 +138,10 @@ int run_predict(const Arguments& arguments, bool in_depth) {
         reports::write_timeline(predictor.program(), gpu, context,
                                 [&timeline](std::string_view text) { timeline->write(text); });
         timeline->commit();
+    }
+    if (description != nullptr) {
+        description->write(model::kernel::to_text(predictor.program()));
+        description->commit();
     }
     print(report);
     return exit_fine;

@@ -47,6 +47,7 @@ constexpr std::array<ParameterInfo, 7> parameters{{
      true},
 }};
 
+/// Bytes of a kernel's buffers in global memory.
 double bytes_of(const mk::Kernel& kernel) {
     double bytes = 0.0;
     for (const mk::Buffer& buffer : kernel.buffers) {
@@ -57,18 +58,24 @@ double bytes_of(const mk::Kernel& kernel) {
     return bytes;
 }
 
-/// A kernel in the text form.
+/// One kernel in the text form, or a program of several.
 class KernelRequest final : public Request {
   public:
     explicit KernelRequest(mk::Program read) : program_(std::move(read)) {}
 
-    [[nodiscard]] const mk::Kernel& kernel() const { return program_.kernels.front(); }
+    [[nodiscard]] double bytes() const {
+        double sum = 0.0;
+        for (std::size_t i = 0; i < program_.kernel_count; ++i) sum += bytes_of(program_.kernels[i]);
+        return sum;
+    }
 
-    void check(const hw::Gpu& gpu) const override { require_runs_on(kernel(), gpu); }
+    void check(const hw::Gpu& gpu) const override {
+        for (std::size_t i = 0; i < program_.kernel_count; ++i) require_runs_on(program_.kernels[i], gpu);
+    }
 
     void lower(const libraries::Libraries& /*libraries*/, const hw::Gpu& /*gpu*/,
                mk::Program& program) const override {
-        program.add_kernel() = kernel();
+        program = program_;
     }
 
   private:
@@ -135,7 +142,7 @@ UsefulWork work_of(const Operation& operation) {
             bytes += static_cast<double>(argument.bytes);
         }
     } else {
-        bytes = bytes_of(KernelRequest(read_kernel_file(file)).kernel());
+        bytes = KernelRequest(read_kernel_file(file)).bytes();
     }
     return {std::nullopt, bytes, bytes};
 }

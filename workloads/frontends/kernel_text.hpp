@@ -1,4 +1,5 @@
-// A kernel written in the text form of the description (model/kernel/text.hpp), as a program of one step.
+// A kernel, or a program of several steps, written in the text form of the description
+// (model/kernel/text.hpp).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,8 +10,8 @@
 
 namespace warptime::workloads::frontends {
 
-/// Reads a kernel from text. Throws Error naming `origin`, line and column for a text that is no kernel or
-/// fails the checks.
+/// Reads a program from text; a text that begins with a kernel is a program of one step. Throws Error naming
+/// `origin`, line and column for a text that is neither or fails the checks.
 [[nodiscard]] model::kernel::Program program_of_text(std::string_view text, std::string_view origin);
 
 /// Reads the same from a file. Throws Error for an unreadable file.
