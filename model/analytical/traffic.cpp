@@ -69,13 +69,15 @@ bool starts_warm(const kernel::Kernel& kernel, const kernel::Buffer& buffer, con
 
 /// Share of a warm buffer of which the L2 has lost the lines. `touched`: distinct bytes of the kernel.
 /// Between two runs of a kernel all of these come, and what launches between them touch; between a kernel and
-/// the one that reads its result, half of the kernel's others (docs/mechanisms/l2.md).
+/// the one that reads its result, half of the kernel's others and what earlier steps have touched
+/// (docs/mechanisms/l2.md).
 double lost_since(const kernel::Buffer& buffer, double own, double touched,
                   const prediction::Conditions& conditions, const hw::Gpu& gpu) {
     const bool passed_on = buffer.contents == kernel::Contents::written_by;
     const bool by_conditions = buffer.before == kernel::Before::by_conditions;
     const double between = by_conditions ? prediction::touched_between(conditions, buffer.name) : 0.0;
-    const double since = passed_on ? 0.5 * (own + touched) : touched + between;
+    const double since =
+        passed_on ? 0.5 * (own + touched) + static_cast<double>(buffer.since_bytes) : touched + between;
     return 1.0 - machine::kept_share(since, gpu);
 }
 

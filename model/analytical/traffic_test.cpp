@@ -196,6 +196,10 @@ TEST_CASE(
     kernel.buffers[0].written_by_step = 0;
     CHECK(of(kernel, Cache::warm).dram_read.value() ==
           doctest::Approx(one_way * (1.0 - machine::kept_share(1.5 * one_way, gpu()))));
+    // Earlier steps may have touched more.
+    kernel.buffers[0].since_bytes = static_cast<std::int64_t>(0.25 * one_way);
+    CHECK(of(kernel, Cache::warm).dram_read.value() ==
+          doctest::Approx(one_way * (1.0 - machine::kept_share(1.75 * one_way, gpu()))));
 }
 
 TEST_CASE("launches between two runs push a warm set out, but not what another kernel has left") {

@@ -182,6 +182,8 @@ void check_buffer(const Kernel& kernel, std::size_t id) {
     const bool written = buffer.contents == Contents::written_by;
     record.expect(written == (buffer.written_by_step >= 0), "written_by_step",
                   std::int64_t{buffer.written_by_step}, "a step exactly when contents is written_by");
+    record.expect(buffer.since_bytes == 0 || (written && buffer.since_bytes > 0), "since_bytes",
+                  buffer.since_bytes, "0, or a positive number when contents is written_by");
 }
 
 void check_token(const Kernel& kernel, std::size_t id) {

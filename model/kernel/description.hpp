@@ -115,6 +115,8 @@ struct Buffer {
     Before before = Before::by_conditions;
     Contents contents = Contents::unknown;
     Id written_by_step = no_id;
+    /// Other bytes that earlier steps have touched since this buffer was left in the caches.
+    std::int64_t since_bytes = 0;
 
     [[nodiscard]] std::int64_t elements() const {
         std::int64_t count = 1;

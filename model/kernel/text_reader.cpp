@@ -225,7 +225,7 @@ void KernelReader::buffer() {
     buffer.name = name();
     fields(
         "space=, dtype=, extent=, rank=, stride=, base=, base_alignment=, stages=, swizzle=, page_bytes=, "
-        "before=, contents= or written_by_step=",
+        "before=, contents=, written_by_step= or since_bytes=",
         [&](std::string_view key) {
             const auto small = [&] { return static_cast<std::int32_t>(cursor_.integer(0, most_int)); };
             if (key == "space") {
@@ -260,6 +260,8 @@ void KernelReader::buffer() {
                 buffer.contents = cursor_.enumerator<Contents>();
             } else if (key == "written_by_step") {
                 buffer.written_by_step = static_cast<Id>(cursor_.integer(0, most_ids));
+            } else if (key == "since_bytes") {
+                buffer.since_bytes = cursor_.integer();
             } else {
                 return false;
             }

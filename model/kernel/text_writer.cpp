@@ -199,6 +199,7 @@ class KernelWriter {
         word("before", buffer.before, usual.before);
         word("contents", buffer.contents, usual.contents);
         field("written_by_step", buffer.written_by_step, usual.written_by_step);
+        field("since_bytes", buffer.since_bytes, usual.since_bytes);
         out_ += '\n';
     }
 

@@ -57,15 +57,20 @@ bool touches(const model::kernel::Program& program, const model::kernel::Step& s
     });
 }
 
-/// Whether the L2 still holds an array of so many bytes that a step before number `step` has touched. Neither
-/// that step nor one since may have gone over more than fits.
-bool is_left(const hw::Gpu& gpu, const model::kernel::Program& program, std::size_t step,
-             std::int64_t bytes) {
+/// What has been touched since a step before number `step` went over an array of so many bytes: half of that
+/// step's other arrays, and all of the steps between. Nothing where the L2 cannot hold the array until then:
+/// neither that step nor one since may have gone over more than fits.
+std::optional<double> touched_since(const hw::Gpu& gpu, const model::kernel::Program& program,
+                                    std::size_t step, std::int64_t bytes) {
+    double between = 0.0;
     for (std::size_t before = step; before-- > 0;) {
-        if (bytes_touched(program, program.steps[before]) > gpu.l2.capacity.value()) return false;
-        if (touches(program, program.steps[before], bytes)) return true;
+        const double all = bytes_touched(program, program.steps[before]);
+        if (all > gpu.l2.capacity.value()) return std::nullopt;
+        if (touches(program, program.steps[before], bytes))
+            return between + 0.5 * (all - static_cast<double>(bytes));
+        between += all;
     }
-    return false;
+    return std::nullopt;
 }
 
 /// Says of each kernel but the first which of its arrays an earlier step has left in the L2. Arrays of one
@@ -77,10 +82,10 @@ void say_what_is_left(const hw::Gpu& gpu, model::kernel::Program& program) {
         mk::Kernel& kernel = program.kernels[program.steps[step].payload];
         if (bytes_touched(program, program.steps[step]) > gpu.l2.capacity.value()) continue;
         for (mk::Buffer& buffer : kernel.buffers) {
-            if (buffer.space != mk::Space::global || is_fresh(kernel.name, buffer.name.view()) ||
-                !is_left(gpu, program, step, buffer.bytes())) {
-                continue;
-            }
+            if (buffer.space != mk::Space::global || is_fresh(kernel.name, buffer.name.view())) continue;
+            const std::optional<double> since = touched_since(gpu, program, step, buffer.bytes());
+            if (!since) continue;
+            buffer.since_bytes = static_cast<std::int64_t>(*since);
             buffer.before = mk::Before::warm;
             buffer.contents = mk::Contents::written_by;
             buffer.written_by_step = static_cast<mk::Id>(step - 1);

@@ -40,6 +40,22 @@ TEST_CASE("a later kernel finds warm what an earlier step of its size has touche
     CHECK(before_of(large.kernels[0], "out") == mk::Before::by_conditions);
 }
 
+TEST_CASE("what earlier steps have touched since an array was left is said beside it") {
+    // A product of two arrays into a third, then the gradient, which reads the third.
+    const double whole = 100.0 * 1024 * 4;
+    const mk::Program program = lowered("softmax_backward", fixture::matrix(100, 1024, "fp32"));
+    REQUIRE(program.kernel_count == 2);
+    int said = 0;
+    for (const mk::Buffer& buffer : program.kernels[1].buffers) {
+        if (buffer.before != mk::Before::warm) continue;
+        ++said;
+        // Half of the other two arrays of the step that left it.
+        CHECK(static_cast<double>(buffer.since_bytes) == whole);
+    }
+    CHECK(said > 0);
+    for (const mk::Buffer& buffer : program.kernels[0].buffers) CHECK(buffer.since_bytes == 0);
+}
+
 TEST_CASE("the first kernel finds nothing that another has left") {
     for (const char* op : {"gelu", "silu"}) {
         const mk::Program program = lowered(op, {{"n", "100000"}});
