@@ -85,7 +85,8 @@ mk::Id Body::op(mk::InstructionClass cls, std::int64_t count, mk::Id after, std:
     return builder_.op(op);
 }
 
-mk::Id Body::add(const libraries::Mix& mix, double times, mk::Id after, double streams) {
+mk::Id Body::add(const libraries::Mix& mix, double times, mk::Id after, std::span<const mk::Id> others,
+                 double streams) {
     for (const libraries::ClassCount& part : mix) {
         const double count = part.count * times;
         if (count < 0.5) continue;
@@ -94,6 +95,8 @@ mk::Id Body::add(const libraries::Mix& mix, double times, mk::Id after, double s
                           part.cls == mk::InstructionClass::move || part.cls == mk::InstructionClass::branch;
         const double chain = free || streams >= hiding_streams ? 1.0 : count / std::max(1.0, streams);
         after = op(part.cls, std::llround(count), after, std::llround(chain));
+        for (const mk::Id other : others) also_after(other);
+        others = {};
     }
     return after;
 }
@@ -121,6 +124,22 @@ mk::Id Body::store(const mk::Access& access, mk::Id after, std::int64_t count) {
 
 void Body::also_after(mk::Id op, std::int32_t distance) {
     if (op != mk::no_id) builder_.dep({op, distance});
+}
+
+mk::Bounds Body::strided_loop(std::int64_t total, std::int64_t step, std::int64_t of_warp) {
+    const std::int64_t longest = ceil_div(total, step);
+    if (longest <= 1 || total % step == 0) {
+        builder_.loop(longest);
+        return mk::Bounds::clip;
+    }
+    mk::Trips trips;
+    trips.expected = true;
+    trips.mean = static_cast<double>(ceil_div(total, of_warp) * of_warp) / static_cast<double>(step);
+    trips.max_over_lanes = trips.mean;
+    trips.max_over_warps = static_cast<double>(longest);
+    builder_.loop(trips);
+    kernel_.loops.back().slowest.of_grid = static_cast<double>(longest);
+    return mk::Bounds::wrap;
 }
 
 void Body::meet(mk::Id after) {
@@ -159,7 +178,7 @@ mk::Id Body::reduce_by_first_warp(mk::Id scratch, const libraries::Mix& step, mk
 }
 
 mk::Id Body::reduce_by_halves(mk::Id scratch, std::int64_t lane_bytes, const libraries::Mix& step,
-                              mk::Id after, bool all_lanes) {
+                              mk::Id after, bool all_lanes, int barriers) {
     const mk::PatternKind pattern = all_lanes ? mk::PatternKind::contiguous : mk::PatternKind::broadcast;
     const std::int64_t words = lane_bytes / 4;
     const std::int64_t apart = all_lanes ? 32 * words : words;
@@ -174,6 +193,7 @@ mk::Id Body::reduce_by_halves(mk::Id scratch, std::int64_t lane_bytes, const lib
         meet(mk::no_id);
         const mk::Index other = builder_.modulo(builder_.sum(warp, mk::Builder::constant(half)), warps_);
         after = add(step, 1.0, load(access(mk::Direction::read, other), mk::no_id));
+        for (int i = 1; i < barriers; ++i) meet(after);
     }
     return after;
 }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string_view>
 
 namespace warptime::workloads::arrays {
@@ -44,9 +45,20 @@ class Body {
     void begin();
     void finish() { builder_.finish(); }
 
+    /// Begins a loop over `total` elements in steps of `step`, of which each warp takes `of_warp` side by
+    /// side. Where the last of several steps is not whole, only the warps that it reaches go round once more,
+    /// and the trips are the mean over the warps. Gives the bounds for accesses within: means count no trip
+    /// beyond the end, and a single trip is cut off there.
+    [[nodiscard]] mk::Bounds strided_loop(std::int64_t total, std::int64_t step, std::int64_t of_warp);
+
     /// `times` units of a mix, each op after the one before it and the first after `after`. `streams` of the
     /// units do not wait for each other. The last op; `after` where the mix is empty.
-    mk::Id add(const libraries::Mix& mix, double times, mk::Id after, double streams = 1.0);
+    mk::Id add(const libraries::Mix& mix, double times, mk::Id after, double streams = 1.0) {
+        return add(mix, times, after, {}, streams);
+    }
+    /// The same where the first op also waits for `others`.
+    mk::Id add(const libraries::Mix& mix, double times, mk::Id after, std::span<const mk::Id> others,
+               double streams);
     /// `count` instructions of one class, `chain` in series.
     mk::Id op(mk::InstructionClass cls, std::int64_t count, mk::Id after, std::int64_t chain = 1);
     mk::Id load(const mk::Access& access, mk::Id after, std::int64_t count = 1);
@@ -62,9 +74,9 @@ class Body {
     /// A reduction over the CTA: over each warp's lanes, then over the warps' results by the first warp.
     mk::Id reduce_by_first_warp(mk::Id scratch, const libraries::Mix& step, mk::Id after);
     /// The same by halves: the upper half of the warps leaves its values, the lower half takes them, and so
-    /// on. All warps read the result.
+    /// on; they meet `barriers` times in each step. All warps read the result.
     mk::Id reduce_by_halves(mk::Id scratch, std::int64_t lane_bytes, const libraries::Mix& step, mk::Id after,
-                            bool all_lanes);
+                            bool all_lanes, int barriers = 1);
 
     /// Lanes side by side from element `origin` on.
     [[nodiscard]] static mk::Access lanes(mk::Id buffer, mk::Direction direction, const mk::Index& origin,

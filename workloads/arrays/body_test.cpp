@@ -10,6 +10,10 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include <array>
+#include <cmath>
+#include <cstdint>
+
 namespace mk = warptime::model::kernel;
 using namespace warptime::workloads;
 using arrays::Body;
@@ -32,6 +36,56 @@ TEST_CASE("a mix becomes one op a class, in order, each after the one before") {
     CHECK(kernel.ops[2].deps[0].op == last);
     CHECK(kernel.ops[2].chain == 1);  // eight values hide one another
     CHECK(wide == 3);
+}
+
+TEST_CASE("the first op of a mix waits for all that it is told to") {
+    mk::Kernel kernel;
+    arrays::Launch launch;
+    launch.threads = 32;
+    Body body(kernel, launch);
+    body.begin();
+    const libraries::Mix mix{{InstructionClass::add_f32, 1.0}, {InstructionClass::mufu, 1.0}};
+    const mk::Id a = body.op(InstructionClass::fma_f32, 1, mk::no_id);
+    const mk::Id b = body.op(InstructionClass::fma_f32, 1, mk::no_id);
+    const mk::Id last = body.add(mix, 1.0, b, std::array{a}, 1.0);
+    body.finish();
+    REQUIRE(last == 3);
+    CHECK(kernel.ops[2].dep_count == 2);
+    CHECK(kernel.ops[2].deps[1].op == a);
+    CHECK(kernel.ops[3].dep_count == 1);
+}
+
+TEST_CASE("a loop in strides takes the mean of its warps' trips, and a single trip is whole") {
+    CHECK(rc::check("any length", [] {
+        const auto warps = *rc::gen::inRange<std::int64_t>(1, 33);
+        const auto of_warp = 32 * *rc::gen::inRange<std::int64_t>(1, 9);
+        const auto total = *rc::gen::inRange<std::int64_t>(1, 100000);
+        const std::int64_t step = warps * of_warp;
+        mk::Kernel kernel;
+        arrays::Launch launch;
+        launch.threads = 32 * warps;
+        Body body(kernel, launch);
+        body.begin();
+        const mk::Bounds bounds = body.strided_loop(total, step, of_warp);
+        (void)body.op(InstructionClass::add_f32, 1, mk::no_id);
+        body.builder().end();
+        body.finish();
+        // Counted warp by warp.
+        double trips = 0.0;
+        for (std::int64_t warp = 0; warp < warps; ++warp) {
+            const std::int64_t left = total - warp * of_warp;
+            if (left > 0) trips += static_cast<double>((left + step - 1) / step);
+        }
+        const mk::Trips& said = kernel.loops[0].trips;
+        if (total <= step || total % step == 0) {
+            RC_ASSERT(!said.expected);
+            RC_ASSERT(bounds == mk::Bounds::clip);
+        } else {
+            RC_ASSERT(bounds == mk::Bounds::wrap);
+            RC_ASSERT(std::abs(said.mean * static_cast<double>(warps) - trips) < 1e-9 * trips);
+            RC_ASSERT(kernel.loops[0].slowest.of_grid == static_cast<double>((total + step - 1) / step));
+        }
+    }));
 }
 
 TEST_CASE("a remainder without a modulus is a remainder") {

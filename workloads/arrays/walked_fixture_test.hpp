@@ -3,6 +3,7 @@
 #pragma once
 
 #include "hw/sheet.hpp"
+#include "model/kernel/builder.hpp"
 #include "model/kernel/checks.hpp"
 #include "model/kernel/walk.hpp"
 #include "workloads/choice/lower.hpp"
@@ -10,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -79,8 +81,25 @@ inline Launches launches(const walked::Program& program) {
     return all;
 }
 
-/// Bytes inside buffers that the CTAs of a kernel move in global memory.
-inline double moved(const walked::Kernel& kernel, walked::Direction direction) {
+/// A sum over a kernel by the walk, which rounds a mean number of trips: what is outside of that loop, and
+/// one trip times the mean.
+template <class Sum>
+double by_mean_trips(const walked::Kernel& kernel, const Sum& sum) {
+    const auto mean = std::find_if(kernel.loops.begin(), kernel.loops.end(),
+                                   [](const walked::Loop& loop) { return loop.trips.expected; });
+    if (mean == kernel.loops.end()) return sum(kernel);
+    const auto with_trips = [&](std::int64_t trips) {
+        walked::Kernel changed = kernel;
+        changed.loops[static_cast<std::size_t>(mean - kernel.loops.begin())].trips = {
+            .index = walked::Builder::constant(trips)};
+        return sum(changed);
+    };
+    const double outside = with_trips(0);
+    return outside + mean->trips.mean * (with_trips(1) - outside);
+}
+
+/// Bytes inside buffers that the CTAs of a kernel move in global memory, each walked once.
+inline double walked_bytes(const walked::Kernel& kernel, walked::Direction direction) {
     double bytes = 0.0;
     for (std::int64_t z = 0; z < kernel.grid.z; ++z) {
         for (std::int64_t y = 0; y < kernel.grid.y; ++y) {
@@ -95,8 +114,12 @@ inline double moved(const walked::Kernel& kernel, walked::Direction direction) {
     return bytes;
 }
 
+inline double moved(const walked::Kernel& kernel, walked::Direction direction) {
+    return by_mean_trips(kernel, [&](const walked::Kernel& k) { return walked_bytes(k, direction); });
+}
+
 /// Of the buffer of that name.
-inline double moved(const walked::Kernel& kernel, std::string_view name, walked::Direction direction) {
+inline double walked_bytes(const walked::Kernel& kernel, std::string_view name, walked::Direction direction) {
     double bytes = 0.0;
     for (std::size_t b = 0; b < kernel.buffers.size(); ++b) {
         if (kernel.buffers[b].name.view() != name) continue;
@@ -111,6 +134,10 @@ inline double moved(const walked::Kernel& kernel, std::string_view name, walked:
         }
     }
     return bytes;
+}
+
+inline double moved(const walked::Kernel& kernel, std::string_view name, walked::Direction direction) {
+    return by_mean_trips(kernel, [&](const walked::Kernel& k) { return walked_bytes(k, name, direction); });
 }
 
 /// The parameter that is refused, or nothing.

@@ -41,7 +41,13 @@ void lower_dropout(const arrays::Sizes& sizes, const arrays::Context& context) {
     body.begin();
     const std::int64_t stride = ctas * threads * vector;
     const mk::Id started = body.add(rule.mix("start"), 1.0, mk::no_id, 2.0);
-    body.builder().loop(arrays::ceil_div(sizes.n, stride));
+    // Without vectors all threads go round equally often, since they meet in each turn.
+    mk::Bounds bounds = mk::Bounds::clip;
+    if (scalar) {
+        body.builder().loop(arrays::ceil_div(sizes.n, stride));
+    } else {
+        bounds = body.strided_loop(sizes.n, stride, 32 * vector);
+    }
     const auto each = [&](mk::Id buffer, mk::Direction direction, mk::Dtype dtype, auto&& use) {
         const std::int64_t bytes = vector * hw::bytes_of(dtype);
         const std::int64_t pieces = scalar ? vector : std::max<std::int64_t>(1, bytes / 16);
@@ -55,6 +61,7 @@ void lower_dropout(const arrays::Sizes& sizes, const arrays::Context& context) {
                                                              mk::term(mk::Variable::tile, threads * lane),
                                                              mk::term(mk::Variable::warp, 32 * lane)}),
                                     bytes / pieces);
+            access.bounds = bounds;
             if (pieces > 1 && !scalar) {
                 access.pattern = mk::PatternKind::stride;
                 access.inner = vector;

@@ -186,13 +186,15 @@ void lower_cat_loop(const Concatenation& cat, const arrays::Context& context,
     body.begin();
     const mk::Id started = body.add(rule.mix("start"), 1.0, mk::no_id);
     const std::int64_t step = ctas * threads * vector;
-    b.loop(ceil_div(each, step));
+    const mk::Bounds bounds = body.strided_loop(each, step, 32 * vector);
     const mk::Index place =
         body.sum(0, {mk::term(Variable::loop, step), mk::term(Variable::tile, threads * vector),
                      mk::term(Variable::warp, 32 * vector)});
     const mk::Index source = b.sum(place, body.sum(0, {mk::term(Variable::tile, each, 1)}));
     const std::int64_t narrow = rule.has("stores_by_element") ? 1 : vector;
-    const mk::Id loaded = body.load(Body::lanes(in, Direction::read, source, vector * bytes), started);
+    mk::Access read = Body::lanes(in, Direction::read, source, vector * bytes);
+    read.bounds = bounds;
+    const mk::Id loaded = body.load(read, started);
     mk::Id made = body.add(rule.mix("body"), 1.0, loaded);
     // Places in the part and in the result, by a division each for every dimension but the last one left.
     if (!cat.contiguous) made = body.add(rule.mix("dimension"), static_cast<double>(cat.dims - 1), made);
@@ -200,6 +202,7 @@ void lower_cat_loop(const Concatenation& cat, const arrays::Context& context,
     const mk::Index target =
         b.sum(b.sum(place, b.scaled(row, cat.cols)), body.sum(0, {mk::term(Variable::tile, cat.cols, 1)}));
     mk::Access write = Body::lanes(out, Direction::write, target, narrow * bytes);
+    write.bounds = bounds;
     if (narrow != vector) {
         write.pattern = mk::PatternKind::stride;
         write.inner = vector;

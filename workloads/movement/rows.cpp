@@ -373,30 +373,37 @@ void lower_index_add(const RowsTaken& r, const Context& context) {
     const mk::Id started = body.add(rule.mix("start"), 1.0, mk::no_id);
     mk::Access sum = Body::lanes(table, Direction::atomic, mk::Builder::constant(0), element);
     list_random_rows(kernel, sum, r, 1, ceil_div(r.cols, 32));
-    b.loop(ceil_div(values, launch.ctas * threads));
+    const mk::Bounds bounds = body.strided_loop(values, launch.ctas * threads, 32);
     const mk::Index linear = body.sum(0, {mk::term(Variable::loop, launch.ctas * threads),
                                           mk::term(Variable::tile, threads), mk::term(Variable::warp, 32)});
-    // Shares of these instructions that stand in the chains of the divisions.
-    constexpr double of_place = 1.2;
-    constexpr double of_each = 1.6;
+    // Instructions of the divisions that do not wait for each other.
+    const double of_place = rule.number("streams_of_place");
+    const double of_each = rule.number("streams_of_each");
     mk::Id last = body.add(rule.mix("place"), 1.0, started, of_place);
     mk::Access index = Body::lanes(indices, Direction::read, b.floordiv(linear, r.cols), 8);
     index.pattern = mk::PatternKind::broadcast;
+    index.bounds = bounds;
     last = body.load(index, last);
     last = body.add(rule.mix("each"), 1.0, last, of_each);
-    const mk::Id loaded = body.load(Body::lanes(source, Direction::read, linear, element), last);
+    mk::Access value = Body::lanes(source, Direction::read, linear, element);
+    value.bounds = bounds;
+    const mk::Id loaded = body.load(value, last);
     // A further division does not wait for the value.
     const mk::Id found = body.add(rule.mix("behind"), 1.0, last, of_place);
     last = body.add(rule.mix("value"), 1.0, loaded);
     if (element < 4) {
         // Lanes at even and at odd places add one after the other, and the old values come back: counted are
-        // 119 MB that SMs receive for 16384 rows of 1000, whose values are 33 MB.
+        // 119 MB that SMs receive for 16384 rows of 1000, whose values are 33 MB. In a loop other warps
+        // compute meanwhile; a single trip waits for them.
+        const bool waits = values <= launch.ctas * threads;
         for (int half = 0; half < 2; ++half) {
-            (void)body.access_op(mk::InstructionClass::red_global, sum, last);
+            const mk::Id added = body.access_op(
+                waits ? mk::InstructionClass::atom_global : mk::InstructionClass::red_global, sum, last);
             kernel.ops.back().active = 0.5;
             kernel.ops.back().returns = true;
             body.also_after(found);
-            (void)body.add(rule.mix("added"), 1.0, mk::no_id);
+            const mk::Id after = body.add(rule.mix("added"), 1.0, waits ? added : mk::no_id);
+            if (waits) last = after;
         }
     } else {
         (void)body.access_op(mk::InstructionClass::red_global, sum, last);

@@ -266,7 +266,8 @@ void lower_norm(const Sizes& s, const Context& context, bool rms) {
                    false,
                    false};
         if (!rms) scale.reads.push_back({3, true});
-        const Reduction halves{Reduction::Kind::by_halves, vectorized.mix("reduce_step"), 5};
+        const Reduction halves{Reduction::Kind::by_halves, vectorized.mix("reduce_step"), 5,
+                               vectorized.mix("halving_step")};
         row.steps.push_back({moments, halves, vectorized.mix("between")});
         row.steps.push_back({scale, {}, {}});
         read_again(row, context.gpu);
@@ -368,7 +369,7 @@ void lower_weight_gradients(const Sizes& s, const Context& context, bool rms) {
                                last);
         }
     }
-    const mk::Id summed = body.add(rule.mix("each"), 1.0, loaded, 2.0);
+    const mk::Id summed = body.add(rule.mix(aligned ? "each" : "each_ragged"), 1.0, loaded, 2.0);
     b.end();
     last = summed;
     if (warps > 1) {
@@ -398,6 +399,11 @@ void lower_weight_gradients(const Sizes& s, const Context& context, bool rms) {
         lower_reduce({"sum", s.dtype, s.dtype, s.cols, parts, false}, context);
 }
 
+libraries::Mix times(libraries::Mix mix, std::int64_t factor) {
+    for (libraries::ClassCount& part : mix) part.count *= static_cast<double>(factor);
+    return mix;
+}
+
 }  // namespace
 
 void lower_norm_backward(const Sizes& s, const Context& context, bool rms) {
@@ -415,8 +421,16 @@ void lower_norm_backward(const Sizes& s, const Context& context, bool rms) {
     const std::vector<RowAccess> reads{{0, false}, {1, false}, {2, false}};
     const std::int64_t width = whole ? vector : 1;
     const std::int64_t unroll = rule.whole("unroll");
-    const Pass sums{reads, rule.mix("each_first"), loop_of(rule, "each_first"), {}, width, unroll, 4.0, false,
-                    false};
+    Pass sums{reads, rule.mix("each_first"), loop_of(rule, "each_first"), {}, width, unroll, 4.0, false,
+              false};
+    if (!whole) {
+        // A thread sums `unroll` elements side by side, each loaded by itself.
+        for (RowAccess& read : sums.reads) read.by_element = true;
+        sums.each = times(sums.each, unroll);
+        sums.loop = times(sums.loop, unroll);
+        sums.vector = unroll;
+        sums.unroll = 1;
+    }
     const Pass scale{
         reads, rule.mix("each_second"), loop_of(rule, "each_second"), {{3, false}}, width, 1, 4.0, false,
         false};

@@ -107,8 +107,9 @@ class ReduceWriter {
             return;
         }
         const std::int64_t pieces = ceil_div(vector * element, 16);
-        b.loop(ceil_div(reduce_.inputs, step));
+        const mk::Bounds bounds = body_.strided_loop(reduce_.inputs, step, lanes * vector);
         mk::Access read = body_.in_row(in_, Direction::read, col, row, bytes);
+        read.bounds = bounds;
         if (lanes < 32) {
             read.rank = 1;
             read.origin[0] = b.sum(col, b.scaled(row, reduce_.inputs));
@@ -183,10 +184,12 @@ class ReduceWriter {
     }
 
     /// Share of the lanes' places in all trips that lie in the matrix: the last CTA has columns beyond it,
-    /// and the last trip rows.
-    [[nodiscard]] double share_there(std::int64_t trips, std::int64_t unroll) const {
+    /// and the last rows are fewer than the CTA takes at a time.
+    [[nodiscard]] double share_there() const {
         const std::int64_t columns = config_.ctas * config_.step_output * config_.output_vector;
-        const std::int64_t rows = trips * config_.step_input * unroll;
+        const std::int64_t trip = config_.step_input * rule_.whole("rows_at_once");
+        const std::int64_t reached = ceil_div(reduce_.inputs, config_.step_input) * config_.step_input;
+        const std::int64_t rows = std::max(trip, reached);
         return static_cast<double>(reduce_.outputs) / static_cast<double>(columns) *
                static_cast<double>(reduce_.inputs) / static_cast<double>(rows);
     }
@@ -206,9 +209,9 @@ class ReduceWriter {
                                              body_.along_row(warps_of_row(), lanes * vector))
                                      : own_columns();
         if (!shares) of_warp.coefficient = 0;
-        const std::int64_t trips = ceil_div(reduce_.inputs, step * unroll);
-        const double there = share_there(trips, unroll);
-        b.loop(trips);
+        const double there = share_there();
+        // Rows behind the last whole trip are loaded one by one.
+        static_cast<void>(body_.strided_loop(reduce_.inputs, step * unroll, step));
         mk::Id loaded = mk::no_id;
         for (std::int64_t i = 0; i < unroll; ++i) {
             const mk::Index row =

@@ -52,7 +52,7 @@ class RowWriter {
                 last_ = body_.reduce_by_first_warp(scratch_, step.reduction.step, last_);
             } else if (step.reduction.kind == Reduction::Kind::by_halves) {
                 last_ = body_.reduce_warp(step.reduction.shuffles, step.reduction.step, last_);
-                last_ = body_.reduce_by_halves(scratch_, 8, step.reduction.step, last_, false);
+                last_ = body_.reduce_by_halves(scratch_, 8, step.reduction.halving, last_, false, 2);
                 body_.meet(last_);
             } else if (step.reduction.kind == Reduction::Kind::by_threads) {
                 last_ = reduce_by_threads(step.reduction.step, last_);
@@ -169,24 +169,25 @@ class RowWriter {
     /// `count` trips whose loads go first, from trip `first` (an index) on.
     mk::Id trips(const Pass& pass, const mk::Index& first_col, std::int64_t count, mk::Id after) {
         const std::int64_t step = row_.threads * row_.threads_y * pass.vector;
-        std::vector<mk::Id> loaded;
+        std::vector<std::vector<mk::Id>> loaded;
         mk::Builder& b = body_.builder();
         for (std::int64_t i = 0; i < count; ++i) {
             const mk::Index col = b.sum(first_col, mk::Builder::constant(i * step));
-            mk::Id last = mk::no_id;
+            std::vector<mk::Id>& reads = loaded.emplace_back();
             // Without a loop, each load has an address and a comparison of its own before it.
             const bool placed = pass.unrolled_all && !pass.held;
             if (placed) (void)body_.add(pass.loop, 1.0, mk::no_id);
             for (const RowAccess& read : pass.reads) {
-                if (!pass.held) last = access(read, Direction::read, col, pass.vector, after);
+                if (!pass.held) reads.push_back(access(read, Direction::read, col, pass.vector, after));
             }
-            loaded.push_back(last);
         }
         for (std::int64_t i = 0; i < count; ++i) {
             const mk::Index col = b.sum(first_col, mk::Builder::constant(i * step));
-            const mk::Id ready = loaded[static_cast<std::size_t>(i)];
+            const std::vector<mk::Id>& reads = loaded[static_cast<std::size_t>(i)];
             if (!pass.unrolled_all || pass.held) (void)body_.add(pass.loop, 1.0, mk::no_id);
-            after = body_.add(pass.each, 1.0, ready == mk::no_id ? after : ready, pass.streams);
+            after = reads.empty()
+                        ? body_.add(pass.each, 1.0, after, pass.streams)
+                        : body_.add(pass.each, 1.0, reads.front(), std::span(reads).subspan(1), pass.streams);
             for (const RowAccess& write : pass.writes) {
                 (void)access(write, Direction::write, col, pass.vector, after);
             }

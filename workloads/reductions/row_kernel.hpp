@@ -62,6 +62,7 @@ struct Reduction {
     Kind kind = Kind::none;
     libraries::Mix step;        ///< with its shuffles
     std::int64_t shuffles = 5;  ///< steps over the lanes, by halves
+    libraries::Mix halving{};   ///< of a step over the warps, by halves
 };
 
 struct RowKernel {

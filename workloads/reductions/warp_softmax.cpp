@@ -74,7 +74,8 @@ void lower_warp_softmax(const arrays::Sizes& sizes, WarpSoftmax kind, const arra
     last = body.add(rule.mix("first"), elements, loaded, rows);
     for (std::int64_t i = 0; i < steps; ++i) last = body.add(rule.mix("step"), rows, last, rows);
     if (!backward) {
-        last = body.add(rule.mix("second"), elements, last, elements);
+        // Few registers are left, so that the exponentials of few elements are under way at a time.
+        last = body.add(rule.mix("second"), elements, last, std::min(elements, rule.number("streams")));
         for (std::int64_t i = 0; i < steps; ++i) last = body.add(rule.mix("step"), rows, last, rows);
     }
     // Each element is divided and stored before the next one.
