@@ -136,8 +136,11 @@ class RowWriter {
         return {std::min<std::int64_t>(16, vector * element), ceil_div(vector * element, 16)};
     }
 
+    /// Which elements of a lane's vector a load by elements takes. The first one brings the sectors of all.
+    enum class Elements { all, first, behind_first };
+
     mk::Id access(const RowAccess& what, Direction direction, const mk::Index& col, std::int64_t vector,
-                  mk::Id after) {
+                  mk::Id after, Elements elements = Elements::all) {
         const RowArray& array = row_.arrays[what.array];
         const bool lost =
             lost_now_ && direction == Direction::read && seen_[what.array] && lost_[what.array] != mk::no_id;
@@ -154,16 +157,28 @@ class RowWriter {
         }
         if (direction == Direction::read && array.kind != RowArray::Kind::shared) {
             // What an earlier pass has read; else the elements beside those of the instruction before.
-            const auto pieces = static_cast<double>(form.pieces);
             if (seen_[what.array] && !lost) {
                 a.reuse = body_.touched_before(1.0, bytes_since_);
-            } else if (what.by_element && form.pieces > 1) {
-                a.reuse =
-                    body_.touched_before(1.0 - 1.0 / pieces, static_cast<double>(mk::Reuse::least_distance));
+            } else if (elements == Elements::behind_first) {
+                a.reuse = body_.touched_before(1.0, static_cast<double>(mk::Reuse::least_distance));
             }
         }
-        return direction == Direction::write ? body_.store(a, after, form.pieces)
-                                             : body_.load(a, after, form.pieces);
+        const std::int64_t count = elements == Elements::first          ? 1
+                                   : elements == Elements::behind_first ? form.pieces - 1
+                                                                        : form.pieces;
+        return direction == Direction::write ? body_.store(a, after, count) : body_.load(a, after, count);
+    }
+
+    void read(const RowAccess& what, const mk::Index& col, std::int64_t vector, mk::Id after,
+              std::vector<mk::Id>& reads) {
+        if (!what.by_element || vector == 1) {
+            reads.push_back(access(what, Direction::read, col, vector, after));
+            return;
+        }
+        mk::Builder& b = body_.builder();
+        reads.push_back(access(what, Direction::read, col, vector, after, Elements::first));
+        reads.push_back(access(what, Direction::read, b.sum(col, mk::Builder::constant(1)), vector, after,
+                               Elements::behind_first));
     }
 
     /// `count` trips whose loads go first, from trip `first` (an index) on.
@@ -177,9 +192,8 @@ class RowWriter {
             // Without a loop, each load has an address and a comparison of its own before it.
             const bool placed = pass.unrolled_all && !pass.held;
             if (placed) (void)body_.add(pass.loop, 1.0, mk::no_id);
-            for (const RowAccess& read : pass.reads) {
-                if (!pass.held) reads.push_back(access(read, Direction::read, col, pass.vector, after));
-            }
+            if (pass.held) continue;
+            for (const RowAccess& what : pass.reads) read(what, col, pass.vector, after, reads);
         }
         for (std::int64_t i = 0; i < count; ++i) {
             const mk::Index col = b.sum(first_col, mk::Builder::constant(i * step));
