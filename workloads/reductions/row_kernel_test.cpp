@@ -109,6 +109,25 @@ TEST_CASE(
     }));
 }
 
+TEST_CASE("of a vector loaded by elements the first one brings the sectors, and the others find them") {
+    RowKernel row = walks(8, 2048, 2);
+    for (RowKernel::Step& step : row.steps) step.pass.reads = {{0, true}};
+    const mk::Kernel kernel = made(row);
+    std::vector<std::pair<std::int64_t, double>> loads;  // how many at a time, and what they find
+    for (const mk::Op& op : kernel.ops) {
+        if (op.cls != InstructionClass::ld_global) continue;
+        const std::uint32_t reuse = kernel.accesses[op.first_access].reuse;
+        loads.emplace_back(op.count, reuse == 0 ? 0.0 : kernel.reuse[reuse - 1U].sectors.back());
+    }
+    // The second walk finds all that the first one has read.
+    REQUIRE(loads.size() == 4);
+    CHECK(loads[0] == std::pair{std::int64_t{1}, 0.0});
+    CHECK(loads[1] == std::pair{std::int64_t{3}, 1.0});
+    CHECK(loads[2] == std::pair{std::int64_t{1}, 1.0});
+    CHECK(loads[3] == std::pair{std::int64_t{3}, 1.0});
+    CHECK(fixture::moved(kernel, "in", mk::Direction::read) == 2.0 * 8 * 2048 * 4);
+}
+
 TEST_CASE("what the L2 has lost of a matrix is read as another one, from where it ends to keep it") {
     RowKernel row = walks(8, 4096, 2);
     const double whole = 8.0 * 4096 * 4;

@@ -44,10 +44,11 @@ def test_operators_of_pytorch_run_and_are_predicted(tmp_path: Path) -> None:
     assert program
     command = [program, "run", "--gpu", "h200-sxm", "--json", "--", sys.executable, "program.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600)
-    assert done.returncode == 0, done.stderr[-2000:]
-    launches = json.loads(done.stdout)["launches"]
+    launches = json.loads(done.stdout)["launches"] if done.stdout else []
+    errors = [launch["error"] for launch in launches if launch["error"]]
+    assert done.returncode == 0, (errors, done.stderr[-2000:])
     assert "H200" in done.stderr
-    assert not [launch["error"] for launch in launches if launch["error"]]
+    assert not errors
     names = {launch["kernel"] for launch in launches if launch["kind"] == "kernel"}
     for part in ("layer_norm", "softmax", "reduce_kernel", "sort", "elementwise"):
         assert [name for name in names if part in name.lower()], (part, names)

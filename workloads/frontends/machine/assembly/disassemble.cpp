@@ -179,7 +179,10 @@ std::vector<AssemblyFunction> read_disassembly(std::string_view json, const Modu
         if (function.lines.size() != image->code.size()) {
             throw Error(fmt::format("disassembly of {}", function.name),
                         fmt::format("{} instructions", function.lines.size()),
-                        fmt::format("the {} of its code", image->code.size()));
+                        fmt::format("the {} of its code: older versions of nvdisasm leave out the ends of "
+                                    "functions (`pip install nvidia-cuda-nvdisasm`, or its path in "
+                                    "WARPTIME_NVDISASM)",
+                                    image->code.size()));
         }
         functions.push_back(std::move(function));
     }
