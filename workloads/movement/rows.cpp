@@ -202,7 +202,8 @@ PartShape part_shape(double mean, std::int64_t of_part) {
             const std::int64_t length = std::min(left, of_part);
             parts += share;
             shape.singles += share * static_cast<double>(length % 4);
-            shape.groups += share * static_cast<double>(length / 4);
+            const std::int64_t groups = length / 4;
+            shape.groups += share * static_cast<double>(groups);
         }
     }
     shape.of_segment = parts / with_any;
