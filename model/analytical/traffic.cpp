@@ -73,12 +73,12 @@ bool starts_warm(const kernel::Kernel& kernel, const kernel::Buffer& buffer, con
 /// (docs/mechanisms/l2.md).
 double lost_since(const kernel::Buffer& buffer, double own, double touched,
                   const prediction::Conditions& conditions, const hw::Gpu& gpu) {
-    const bool passed_on = buffer.contents == kernel::Contents::written_by;
+    if (buffer.contents == kernel::Contents::written_by) {
+        return machine::lost_since_left(own, touched, static_cast<double>(buffer.since_bytes), gpu);
+    }
     const bool by_conditions = buffer.before == kernel::Before::by_conditions;
     const double between = by_conditions ? prediction::touched_between(conditions, buffer.name) : 0.0;
-    const double since =
-        passed_on ? 0.5 * (own + touched) + static_cast<double>(buffer.since_bytes) : touched + between;
-    return 1.0 - machine::kept_share(since, gpu);
+    return 1.0 - machine::kept_share(touched + between, gpu);
 }
 
 /// Set that is read again and again in one operand. The other operands take their share of the L2.

@@ -63,12 +63,18 @@ using kernel::PatternKind;
 namespace {
 
 /// Share of a read buffer that is in the L2 from the start: caches are warm, all read buffers fit together,
-/// and launches since have pushed out no more than the share `lost`.
-double starts_in_l2(const kernel::Buffer& buffer, prediction::Cache cache, bool fits, double lost) {
+/// and what came since has not pushed it out. `touched`: distinct bytes of the kernel.
+double starts_in_l2(const kernel::Buffer& buffer, const prediction::Conditions& conditions, bool fits,
+                    double touched, const hw::Gpu& gpu) {
     if (!fits) return 0.0;
+    if (buffer.contents == kernel::Contents::written_by && buffer.before == kernel::Before::warm) {
+        const auto own = static_cast<double>(buffer.bytes());
+        return 1.0 - machine::lost_since_left(own, touched, static_cast<double>(buffer.since_bytes), gpu);
+    }
     if (buffer.before == kernel::Before::warm) return 1.0;
-    const bool warm = buffer.before == kernel::Before::by_conditions && cache == prediction::Cache::warm;
-    return warm ? 1.0 - lost : 0.0;
+    if (buffer.before != kernel::Before::by_conditions || conditions.cache != prediction::Cache::warm)
+        return 0.0;
+    return 1.0 - machine::lost_between(prediction::touched_between(conditions, buffer.name), touched, gpu);
 }
 
 class Planner {
@@ -442,9 +448,7 @@ class Planner {
             note_skew(access, static_cast<double>(op.count), a);
         }
         a.collective = access.pattern == PatternKind::collective;
-        const double between = prediction::touched_between(conditions_, buffer.name);
-        a.starts_in_l2 =
-            starts_in_l2(buffer, cache_, fits_, machine::lost_between(between, touched_bytes_, gpu_));
+        a.starts_in_l2 = starts_in_l2(buffer, conditions_, fits_, touched_bytes_, gpu_);
         a.by_others = machine::written_by_others(kernel_, op);
         switch (access.pattern) {
             case PatternKind::collective: {

@@ -102,6 +102,29 @@ TEST_CASE("a warm buffer is in the L2 but for what launches between two runs hav
     CHECK(read(0.6 * capacity) == doctest::Approx(lost * all).epsilon(0.05));
 }
 
+TEST_CASE("what steps between have pushed out of the L2 is read again") {
+    const auto read = [](double since) {
+        kernel::Kernel kernel = kernel::parse_text(
+            "kernel \"k\"\n  grid 8192 1 1\n  cta 32 1 1\n"
+            "  schedule one_per_cta tiles=8192\n  buffer \"b\" extent=1048576\n"
+            "  role \"r\" warps=1\n    op 0 ld_global\n"
+            "      access read b contiguous origin={128*tile.0} bytes=16\n  end\nend\n");
+        kernel.buffers[0].before = kernel::Before::warm;
+        kernel.buffers[0].contents = kernel::Contents::written_by;
+        kernel.buffers[0].written_by_step = 0;
+        kernel.buffers[0].since_bytes = static_cast<std::int64_t>(since);
+        return run(kernel, gpu(), {}, clock_hz, nullptr, whole).traffic.dram_read;
+    };
+    const double all = 4194304.0;
+    const double since = 0.6 * gpu().l2.capacity.value();
+    const double lost = machine::lost_since_left(all, all, since, gpu());
+    REQUIRE(lost > 0.1);
+    REQUIRE(lost < 0.9);
+    CHECK(read(0.0) == 0.0);
+    CHECK(read(since) == doctest::Approx(lost * all).epsilon(0.05));
+    CHECK(read(2.0 * gpu().l2.capacity.value()) == all);
+}
+
 TEST_CASE("scattered lanes bring what they have not brought before, and no more than there is") {
     const auto read = [](int distinct) {
         return run_of(grid_of(4096, "    op 0 ld_global\n      access read b random origin={0} distinct=" +

@@ -19,11 +19,19 @@ using namespace warptime::workloads;
 using arrays::Body;
 using mk::InstructionClass;
 
-TEST_CASE("a mix becomes one op a class, in order, each after the one before") {
-    mk::Kernel kernel;
+namespace {
+
+arrays::Launch of_one_warp() {
     arrays::Launch launch;
     launch.threads = 32;
-    Body body(kernel, launch);
+    return launch;
+}
+
+}  // namespace
+
+TEST_CASE("a mix becomes one op a class, in order, each after the one before") {
+    mk::Kernel kernel;
+    Body body(kernel, of_one_warp());
     body.begin();
     const libraries::Mix mix{{InstructionClass::add_f32, 2.0}, {InstructionClass::mufu, 1.0}};
     const mk::Id last = body.add(mix, 3.0, mk::no_id);
@@ -40,9 +48,7 @@ TEST_CASE("a mix becomes one op a class, in order, each after the one before") {
 
 TEST_CASE("the first op of a mix waits for all that it is told to") {
     mk::Kernel kernel;
-    arrays::Launch launch;
-    launch.threads = 32;
-    Body body(kernel, launch);
+    Body body(kernel, of_one_warp());
     body.begin();
     const libraries::Mix mix{{InstructionClass::add_f32, 1.0}, {InstructionClass::mufu, 1.0}};
     const mk::Id a = body.op(InstructionClass::fma_f32, 1, mk::no_id);

@@ -399,11 +399,6 @@ void lower_weight_gradients(const Sizes& s, const Context& context, bool rms) {
         lower_reduce({"sum", s.dtype, s.dtype, s.cols, parts, false}, context);
 }
 
-libraries::Mix times(libraries::Mix mix, std::int64_t factor) {
-    for (libraries::ClassCount& part : mix) part.count *= static_cast<double>(factor);
-    return mix;
-}
-
 }  // namespace
 
 void lower_norm_backward(const Sizes& s, const Context& context, bool rms) {
@@ -424,10 +419,8 @@ void lower_norm_backward(const Sizes& s, const Context& context, bool rms) {
     Pass sums{reads, rule.mix("each_first"), loop_of(rule, "each_first"), {}, width, unroll, 4.0, false,
               false};
     if (!whole) {
-        // A thread sums `unroll` elements side by side, each loaded by itself.
+        // A thread sums `unroll` elements side by side, each loaded by itself; the mixes are of all of them.
         for (RowAccess& read : sums.reads) read.by_element = true;
-        sums.each = times(sums.each, unroll);
-        sums.loop = times(sums.loop, unroll);
         sums.vector = unroll;
         sums.unroll = 1;
     }

@@ -17,20 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch.profiler import ProfilerActivity, profile
-
-RUNS = 15
-
-
-def durations(before: Callable[[], Any], run: Callable[[], Any]) -> list[float]:
-    """Microseconds of the norm's kernel in each of the runs."""
-    with profile(activities=[ProfilerActivity.CUDA]) as recorded:
-        for _ in range(RUNS):
-            before()
-            torch.cuda.synchronize()
-            run()
-            torch.cuda.synchronize()
-    return [event.device_time_total for event in recorded.events() if "layer_norm" in event.name]
+from kernel_durations import durations
 
 
 def cases(
@@ -67,7 +54,12 @@ def main() -> None:
                     for _ in range(3):
                         run()
                     for cache, before in befores.items():
-                        took = durations(before, run)[2:]
+                        took = [
+                            us
+                            for kernel, times in durations(before, run).items()
+                            if "layer_norm" in kernel
+                            for us in times
+                        ][2:]
                         shown = [statistics.median(took), min(took), max(took)] if took else ["", "", ""]
                         table.writerow([op, name, rows, cols, cache, len(took), *shown])
 

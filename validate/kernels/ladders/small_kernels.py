@@ -12,14 +12,11 @@ from __future__ import annotations
 import csv
 import statistics
 import sys
-from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch.profiler import ProfilerActivity, profile
-
-RUNS = 15
+from kernel_durations import durations
 
 
 def cases() -> dict[str, Callable[[], Any]]:
@@ -28,8 +25,16 @@ def cases() -> dict[str, Callable[[], Any]]:
     def matrix(rows: int, cols: int, dtype: torch.dtype) -> torch.Tensor:
         return torch.randn(rows, cols, device="cuda", dtype=dtype)
 
-    short, columns, vector = matrix(32, 128, torch.bfloat16), matrix(337, 80, torch.float32), matrix(1, 1024, torch.bfloat16)[0]
-    rows, rows_fp32, many = matrix(128, 1024, torch.bfloat16), matrix(128, 1024, torch.float32), matrix(1024, 1024, torch.bfloat16)
+    short, columns, vector = (
+        matrix(32, 128, torch.bfloat16),
+        matrix(337, 80, torch.float32),
+        matrix(1, 1024, torch.bfloat16)[0],
+    )
+    rows, rows_fp32, many = (
+        matrix(128, 1024, torch.bfloat16),
+        matrix(128, 1024, torch.float32),
+        matrix(1024, 1024, torch.bfloat16),
+    )
     weight, weight_fp32 = matrix(2, 128, torch.bfloat16), matrix(2, 1024, torch.float32)
     index, table = torch.randint(0, 32, (32,), device="cuda"), matrix(32, 128, torch.bfloat16)
     norm = torch.nn.functional.layer_norm
@@ -64,21 +69,6 @@ def flushes() -> dict[str, Callable[[], Any]]:
     }
 
 
-def durations(flush: Callable[[], Any], run: Callable[[], Any]) -> dict[str, list[float]]:
-    """Microseconds of the operator's kernels by name: those between two flushes."""
-    with profile(activities=[ProfilerActivity.CUDA]) as recorded:
-        for _ in range(RUNS):
-            flush()
-            torch.cuda.synchronize()
-            run()
-            torch.cuda.synchronize()
-    found: dict[str, list[float]] = defaultdict(list)
-    for event in recorded.events():
-        if event.device_time_total > 0:
-            found[event.name].append(event.device_time_total)
-    return found
-
-
 def main() -> None:
     """Prints flush, case, kernel, its runs, and the median and the least of its microseconds."""
     rows = csv.writer(sys.stdout, lineterminator="\n")
@@ -90,7 +80,9 @@ def main() -> None:
                 run()
             torch.cuda.synchronize()
             for kernel, times in durations(flush, run).items():
-                rows.writerow([flush_name, case, kernel[:60], len(times), f"{statistics.median(times):.3f}", f"{min(times):.3f}"])
+                rows.writerow(
+                    [flush_name, case, kernel[:60], len(times), f"{statistics.median(times):.3f}", f"{min(times):.3f}"]
+                )
 
 
 if __name__ == "__main__":
