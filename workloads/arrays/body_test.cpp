@@ -80,7 +80,7 @@ TEST_CASE("a loop in strides takes the mean of its warps' trips, and a single tr
         double trips = 0.0;
         for (std::int64_t warp = 0; warp < warps; ++warp) {
             const std::int64_t left = total - warp * of_warp;
-            if (left > 0) trips += static_cast<double>((left + step - 1) / step);
+            if (left > 0) trips += static_cast<double>(arrays::ceil_div(left, step));
         }
         const mk::Trips& said = kernel.loops[0].trips;
         if (total <= step || total % step == 0) {
@@ -89,7 +89,7 @@ TEST_CASE("a loop in strides takes the mean of its warps' trips, and a single tr
         } else {
             RC_ASSERT(bounds == mk::Bounds::wrap);
             RC_ASSERT(std::abs(said.mean * static_cast<double>(warps) - trips) < 1e-9 * trips);
-            RC_ASSERT(kernel.loops[0].slowest.of_grid == static_cast<double>((total + step - 1) / step));
+            RC_ASSERT(kernel.loops[0].slowest.of_grid == static_cast<double>(arrays::ceil_div(total, step)));
         }
     }));
 }

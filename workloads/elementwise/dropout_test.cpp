@@ -31,9 +31,10 @@ TEST_CASE("the grid has a CTA for 256 elements, up to eight an SM, and goes over
         });
         // Elements one by one take whole trips; vectors end with the warp that holds the last one.
         const std::int64_t whole = (n + step - 1) / step;
+        const std::int64_t warps = (n + 127) / 128;
         const bool vectors = n % 4 == 0;
         const double trips = vectors && whole > 1
-                                 ? static_cast<double>((n + 127) / 128 * 128) / static_cast<double>(step)
+                                 ? static_cast<double>(warps * 128) / static_cast<double>(step)
                                  : static_cast<double>(whole);
         RC_ASSERT(loads == 8.0 * trips * (vectors ? 1.0 : 4.0));
     }));

@@ -31,8 +31,8 @@ namespace warptime::model::machine {
     return between > 0.0 ? 1.0 - kept_share(between + own, gpu) : 0.0;
 }
 
-/// The part of a buffer of `own` bytes, left by an earlier step, that is lost while a kernel of `touched` bytes
-/// reads it: on average half of the kernel has come, and `since` bytes of steps between.
+/// The part of a buffer of `own` bytes, left by an earlier step, that is lost while a kernel of `touched`
+/// bytes reads it: on average half of the kernel has come, and `since` bytes of steps between.
 [[nodiscard]] inline double lost_since_left(double own, double touched, double since, const hw::Gpu& gpu) {
     return 1.0 - kept_share(0.5 * (own + touched) + since, gpu);
 }
